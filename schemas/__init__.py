@@ -1,0 +1,53 @@
+"""The wire contract: pydantic models of every record on every topic. Nothing else lives here."""
+
+from schemas.base import SCHEMA_VERSION, Instant, Name, WireModel
+from schemas.control import (
+    Access,
+    Command,
+    DecayTick,
+    Fence,
+    ForgetCommand,
+    Job,
+    Receipt,
+    ReExtractCommand,
+    RestoreCommand,
+    Supersede,
+)
+from schemas.events import Candidate, CandidateEvent, ConversationEvent, Message, RedactedEvent, TimeRef
+from schemas.memory import Layer, MemoryRecord, MemoryStatus, MemoryType, Source
+from schemas.recall import ErrorReply, EventOutcome, RecalledMemory, RecallReply, RecallRequest
+from schemas.tenant import Tenant
+
+__all__ = [
+    "SCHEMA_VERSION",
+    "Access",
+    "Candidate",
+    "CandidateEvent",
+    "Command",
+    "ConversationEvent",
+    "DecayTick",
+    "ErrorReply",
+    "EventOutcome",
+    "Fence",
+    "ForgetCommand",
+    "Instant",
+    "Job",
+    "Layer",
+    "MemoryRecord",
+    "MemoryStatus",
+    "MemoryType",
+    "Message",
+    "Name",
+    "ReExtractCommand",
+    "RecallReply",
+    "RecallRequest",
+    "RecalledMemory",
+    "Receipt",
+    "RedactedEvent",
+    "RestoreCommand",
+    "Source",
+    "Supersede",
+    "Tenant",
+    "TimeRef",
+    "WireModel",
+]

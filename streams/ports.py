@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from schemas import Layer, MemoryRecord, MemoryStatus, MemoryType, Tenant
 
 Vectors = NDArray[np.float32]
 
@@ -98,3 +101,148 @@ class SparseVector:
 
     indices: tuple[int, ...] = ()
     values: tuple[float, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMemory:
+    """A memory with what it is searched by. `vector`: (dimension,), unit length, not centred."""
+
+    record: MemoryRecord
+    vector: Vectors
+    sparse: SparseVector
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Which memories of one tenant. Every given part must hold; inside a tuple any value does; () means "any"."""
+
+    layers: tuple[Layer, ...] = ()
+    types: tuple[MemoryType, ...] = ()
+    statuses: tuple[MemoryStatus, ...] = ()
+    tags: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    slots: tuple[str, ...] = ()
+    sessions: tuple[str, ...] = ()
+    event_ids: tuple[str, ...] = ()
+    # Half-open interval of `occurred_at`.
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A hit by id: `score` is the cosine for dense, the raw dot product for sparse search."""
+
+    memory_id: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Doc:
+    """A small JSON document beside the memories: receipts, directives, fences, verdicts. (kind, key) is unique."""
+
+    kind: str
+    key: str
+    body: Mapping[str, Any]
+
+
+class VectorStore(Protocol):
+    """Memories and documents of one tenant at a time: the tenant is an argument of every call, never a filter.
+
+    Raises `DependencyDown("store")` when the same call may succeed later, `ConfigurationError` when the collection
+    does not fit the model. Every write is idempotent and visible to the next read of the same process.
+    """
+
+    async def open(self) -> None:
+        """Create or check the collections (`memory_records`, `memory_archive`, `memory_state`) and their indexes."""
+        ...
+
+    async def close(self) -> None: ...
+
+    async def ping(self) -> None:
+        """Raises `DependencyDown`."""
+        ...
+
+    async def flush(self) -> None:
+        """Make everything written so far durable (a commit point)."""
+        ...
+
+    async def upsert(self, tenant: Tenant, memories: Sequence[StoredMemory], *, archive: bool = False) -> None:
+        """All or, when something does not fit (dimension, NaN, another tenant's record), nothing: `ValueError`."""
+        ...
+
+    async def update(self, tenant: Tenant, records: Sequence[MemoryRecord]) -> list[str]:
+        """New payloads for stored memories (either collection), vectors kept. Returns ids that are not there."""
+        ...
+
+    async def delete(self, tenant: Tenant, memory_ids: Sequence[str]) -> None:
+        """From both collections."""
+        ...
+
+    async def move(self, tenant: Tenant, memory_ids: Sequence[str], *, to_archive: bool) -> None:
+        """Between the collections, vectors kept: written there first, then deleted here. Absent ids are ignored."""
+        ...
+
+    async def get(self, tenant: Tenant, memory_ids: Sequence[str]) -> list[MemoryRecord]:
+        """From both collections, in the order asked; absent and foreign ids are left out."""
+        ...
+
+    async def get_with_vectors(self, tenant: Tenant, memory_ids: Sequence[str]) -> list[StoredMemory]: ...
+
+    async def find(
+        self, tenant: Tenant, where: Where, *, limit: int = 1000, cursor: str | None = None, archive: bool = False
+    ) -> tuple[list[MemoryRecord], str | None]:
+        """A page in id order and the cursor of the next one (None: no more)."""
+        ...
+
+    async def near(
+        self, tenant: Tenant, vectors: Vectors, *, threshold: float, where: Where, archive: bool = False
+    ) -> list[list[Scored]]:
+        """For each row of `vectors` (n, dimension): all memories with cosine >= threshold, by exact search."""
+        ...
+
+    async def search(
+        self,
+        tenant: Tenant,
+        dense: Vectors | None,
+        sparse: SparseVector | None,
+        *,
+        where: Where,
+        limit: int,
+        archive: bool = False,
+    ) -> tuple[list[Scored], list[Scored]]:
+        """Dense and sparse hits by own text, each best first, in one round trip; empty where the vector is None."""
+        ...
+
+    async def neighbours(
+        self, tenant: Tenant, anchors: Sequence[MemoryRecord], *, before: int, after: int
+    ) -> list[StoredMemory]:
+        """The episodes that stand up to `before`/`after` places from an anchor in its session (order: sequence,
+        event id, message, start), anchors included, each once, with vectors."""
+        ...
+
+    async def put_docs(self, tenant: Tenant, docs: Sequence[Doc]) -> None: ...
+
+    async def get_docs(self, tenant: Tenant, kind: str, keys: Sequence[str]) -> list[Doc]: ...
+
+    async def find_docs(self, tenant: Tenant, kind: str) -> list[Doc]: ...
+
+    async def delete_docs(self, tenant: Tenant, kind: str, keys: Sequence[str]) -> None: ...
+
+
+class MaintenanceScan(Protocol):
+    """The one view across tenants: a shard's ids for the window job. It never returns text to a caller."""
+
+    async def idle(
+        self, shard: int, *, before: datetime, limit: int = 500, cursor: str | None = None
+    ) -> tuple[list[tuple[Tenant, str]], str | None]:
+        """Memories outside the archive whose last access is before `before`: (tenant, memory id) pairs."""
+        ...
+
+    async def tenants(
+        self, shard: int, *, limit: int = 500, cursor: str | None = None
+    ) -> tuple[list[Tenant], str | None]:
+        """Tenants that have a memory in the shard."""
+        ...
+
+    async def count(self, *, archive: bool = False) -> int: ...

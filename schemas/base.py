@@ -1,0 +1,71 @@
+"""What all wire models share: version, tolerance of unknown fields, names of tenants, instants."""
+
+from __future__ import annotations
+
+import unicodedata
+from datetime import UTC, datetime
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
+
+SCHEMA_VERSION: Literal[1] = 1
+
+MAX_NAME_CHARS = 256
+
+
+class WireModel(BaseModel):
+    """A record's value. Unknown fields are ignored, so that an older reader takes a newer writer's record."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, ser_json_timedelta="float")
+
+    schema_version: Literal[1] = SCHEMA_VERSION
+
+    def to_bytes(self) -> bytes:
+        """UTF-8 JSON; fields that are None are left out."""
+        return self.model_dump_json(exclude_none=True).encode()
+
+    @classmethod
+    def from_bytes(cls, value: bytes) -> Self:
+        """Raises `pydantic.ValidationError`."""
+        return cls.model_validate_json(value)
+
+
+def _id_as_text(value: object) -> object:
+    # 1001 and "1001" are the same user; True and 1.5 are not ids.
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return value
+
+
+def _one_name(value: str) -> str:
+    folded = unicodedata.normalize("NFKC", value).strip()
+    if not folded or all(not c.isprintable() or unicodedata.category(c) == "Cf" for c in folded):
+        raise ValueError("must not be blank")
+    if set(folded) <= set("*%?"):
+        raise ValueError("must name one tenant; wildcards are refused")
+    if "\x00" in value:
+        raise ValueError("must not contain NUL")
+    return value
+
+
+# One namespace or one user. Kept exactly as given (never trimmed, folded or lower-cased), so that two names that
+# differ are two tenants.
+Name = Annotated[
+    str, BeforeValidator(_id_as_text), Field(min_length=1, max_length=MAX_NAME_CHARS), AfterValidator(_one_name)
+]
+
+
+def _as_utc(value: datetime) -> datetime:
+    return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+def _iso(value: datetime) -> str:
+    return (
+        value.astimezone(UTC)
+        .isoformat(timespec="microseconds" if value.microsecond else "seconds")
+        .replace("+00:00", "Z")
+    )
+
+
+# A point in time: aware, in UTC, written as RFC 3339 with "Z". A naive input is taken as UTC.
+Instant = Annotated[datetime, AfterValidator(_as_utc), PlainSerializer(_iso, return_type=str, when_used="json")]

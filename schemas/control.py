@@ -1,0 +1,117 @@
+"""Records that carry ids, scopes and outcomes, never text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter
+
+from schemas.base import Instant, WireModel
+from schemas.events import EventId, TenantRecord
+
+
+class Supersede(TenantRecord):
+    """`new_id` replaces `old_id` as of `occurred_at`. `inferred`: decided by settling, not sent by a client.
+
+    A client's wins over inferences dated up to its own time. An unknown id stays pending until it appears.
+    """
+
+    old_id: str
+    new_id: str
+    occurred_at: Instant
+    inferred: bool = False
+    reason: str = ""
+
+    @property
+    def directive_id(self) -> str:
+        return f"{self.old_id}>{self.new_id}"
+
+
+class ForgetCommand(TenantRecord):
+    """Erase. Exactly one scope; `since`/`until` bound the event time of what goes."""
+
+    kind: Literal["forget"] = "forget"
+    command_id: EventId
+    scope: Literal["all", "interval", "session", "events", "memories"]
+    requested_at: Instant
+    since: Instant | None = None
+    until: Instant | None = None
+    session_id: str | None = None
+    event_ids: tuple[str, ...] = ()
+    memory_ids: tuple[str, ...] = ()
+
+
+class RestoreCommand(TenantRecord):
+    """Bring archived memories back."""
+
+    kind: Literal["restore"] = "restore"
+    command_id: EventId
+    requested_at: Instant
+    memory_ids: tuple[str, ...] = Field(min_length=1)
+
+
+class ReExtractCommand(TenantRecord):
+    """Extract events again although the first extraction stands."""
+
+    kind: Literal["re-extract"] = "re-extract"
+    command_id: EventId
+    requested_at: Instant
+    event_ids: tuple[str, ...] = Field(min_length=1)
+
+
+Command = Annotated[ForgetCommand | RestoreCommand | ReExtractCommand, Field(discriminator="kind")]
+COMMANDS: TypeAdapter[ForgetCommand | RestoreCommand | ReExtractCommand] = TypeAdapter(Command)
+
+
+class Access(TenantRecord):
+    """Memories that one recall returned. `partition` and `offset` of its request make a redelivery count once."""
+
+    memory_ids: tuple[str, ...]
+    partition: int
+    offset: int
+    accessed_at: Instant
+
+
+class DecayTick(WireModel):
+    """Window `[window_start, window_end)` is over for `shard`."""
+
+    shard: int = Field(ge=0, lt=64)
+    window_start: Instant
+    window_end: Instant
+
+
+class Fence(TenantRecord):
+    """What is forgotten and must not come back. Scopes as in `ForgetCommand`; `until` is exclusive."""
+
+    fence_id: str
+    scope: Literal["all", "interval", "session", "events", "memories"]
+    since: Instant | None = None
+    until: Instant | None = None
+    session_id: str | None = None
+    ids: tuple[str, ...] = ()
+    created_at: Instant
+
+
+class Receipt(TenantRecord):
+    """The one outcome of an event. Key: tenant key + "/" + percent-encoded event id."""
+
+    event_id: str
+    outcome: Literal["stored", "duplicate", "skipped", "parked"]
+    stage: str = ""
+    reason: str = ""
+    memory_ids: tuple[str, ...] = ()
+    digest: str = ""
+    policy_version: str = ""
+    occurred_at: Instant | None = None
+    appended_at: Instant | None = None
+
+
+class Job(TenantRecord):
+    """State of an import job."""
+
+    job_id: str
+    state: Literal["running", "done", "cancelled", "failed"]
+    total: int = 0
+    outcomes: Mapping[str, int] = Field(default_factory=dict)
+    updated_at: Instant
