@@ -1,0 +1,83 @@
+"""Connections to Kafka from the settings: the same security for producers, consumers, admin and Faust."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from streams.errors import ConfigurationError, DependencyDown
+from streams.settings import Settings
+
+if TYPE_CHECKING:
+    from aiokafka import AIOKafkaProducer
+    from aiokafka.admin import AIOKafkaAdminClient
+
+
+def ssl_context(settings: Settings) -> ssl.SSLContext | None:
+    """None unless the protocol is SSL or SASL_SSL. Raises `ConfigurationError` for unreadable files."""
+    if "SSL" not in settings.kafka_security_protocol:
+        return None
+    try:
+        context = ssl.create_default_context(cafile=settings.kafka_ssl_cafile)
+        if settings.kafka_ssl_certfile:
+            context.load_cert_chain(settings.kafka_ssl_certfile, settings.kafka_ssl_keyfile)
+    except (OSError, ssl.SSLError) as error:
+        raise ConfigurationError(f"MEMSTREAM_KAFKA_SSL_*: {error.strerror or error}") from None
+    return context
+
+
+def connection(settings: Settings) -> dict[str, Any]:
+    """Keyword arguments that every aiokafka client takes."""
+    if not settings.kafka_bootstrap:
+        raise ConfigurationError(
+            "no broker: set MEMSTREAM_KAFKA_BOOTSTRAP=host:port, or start the embedded one with `memstream up`"
+        )
+    options: dict[str, Any] = {
+        "bootstrap_servers": settings.kafka_bootstrap,
+        "security_protocol": settings.kafka_security_protocol,
+        "ssl_context": ssl_context(settings),
+    }
+    if settings.kafka_security_protocol.startswith("SASL"):
+        options |= {
+            "sasl_mechanism": settings.kafka_sasl_mechanism,
+            "sasl_plain_username": settings.kafka_username,
+            "sasl_plain_password": settings.kafka_password.get_secret_value(),
+        }
+    return options
+
+
+def make_producer(settings: Settings, *, max_request_size: int) -> AIOKafkaProducer:
+    """Not started. Idempotent, acknowledged by all replicas, keyed like Kafka's own clients (murmur2)."""
+    from aiokafka import AIOKafkaProducer
+
+    return AIOKafkaProducer(
+        **connection(settings),
+        acks="all",
+        enable_idempotence=True,
+        request_timeout_ms=60_000,
+        max_request_size=max_request_size,
+        compression_type=None,
+        max_batch_size=256 * 1024,
+    )
+
+
+@asynccontextmanager
+async def admin(settings: Settings) -> AsyncIterator[AIOKafkaAdminClient]:
+    """Raises `DependencyDown("kafka")` when no broker answers."""
+    from aiokafka.admin import AIOKafkaAdminClient
+    from aiokafka.errors import KafkaError
+
+    client = AIOKafkaAdminClient(**connection(settings), request_timeout_ms=20_000)
+    try:
+        await client.start()
+    except (KafkaError, OSError) as error:
+        await client.close()
+        raise DependencyDown("kafka", f"{settings.kafka_bootstrap} does not answer ({type(error).__name__})") from None
+    try:
+        yield client
+    except KafkaError as error:
+        raise DependencyDown("kafka", type(error).__name__) from None
+    finally:
+        await client.close()

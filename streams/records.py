@@ -1,0 +1,131 @@
+"""A Kafka record as a stage sees it, its headers, and its value as a model."""
+
+from __future__ import annotations
+
+import codecs
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from schemas import Tenant
+from streams.errors import BadData
+
+Headers = tuple[tuple[str, bytes], ...]
+Model = TypeVar("Model", bound=BaseModel)
+
+# Request/reply headers, ours and those of Spring's ReplyingKafkaTemplate. The first that is there counts.
+REPLY_TOPIC = ("reply_to", "kafka_replyTopic")
+CORRELATION = ("correlation_id", "kafka_correlationId")
+REPLY_PARTITION = "kafka_replyPartition"
+# Taken along from stage to stage.
+CARRIED = frozenset((*REPLY_TOPIC, *CORRELATION, REPLY_PARTITION, "traceparent", "tracestate"))
+DEAD_LETTER_PREFIX = "__memstream.errors."
+
+
+@dataclass(frozen=True, slots=True)
+class Inbound:
+    """`topic` without the prefix; `timestamp` is when the broker appended it (LogAppendTime)."""
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp: datetime
+    key: bytes | None
+    value: bytes | None
+    headers: Headers = ()
+    # Set once by `tenant_lane`, so that a value is parsed once.
+    cache: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def carried(self) -> Headers:
+        return tuple((name, value) for name, value in self.headers if name in CARRIED)
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyTo:
+    """Where an answer goes. `correlation` is the header as it came: its bytes are echoed under its own name."""
+
+    topic: str
+    partition: int | None
+    headers: Headers
+
+
+def header(headers: Headers, *names: str) -> tuple[str, bytes] | None:
+    for wanted in names:
+        for name, value in headers:
+            if name == wanted:
+                return name, value
+    return None
+
+
+def reply_to(headers: Headers) -> ReplyTo | None:
+    """None when no reply was asked for. Raises `BadData("bad_reply_header")`."""
+    target = header(headers, *REPLY_TOPIC)
+    if target is None:
+        return None
+    try:
+        topic = target[1].decode("ascii")
+    except UnicodeDecodeError:
+        raise BadData("bad_reply_header", "the reply topic is not ASCII") from None
+    partition = header(headers, REPLY_PARTITION)
+    if partition is not None and len(partition[1]) != 4:
+        raise BadData("bad_reply_header", "the reply partition is not a 4-byte integer")
+    correlation = header(headers, *CORRELATION)
+    return ReplyTo(
+        topic=topic,
+        partition=int.from_bytes(partition[1], "big") if partition else None,
+        headers=(correlation,) if correlation else (),
+    )
+
+
+def cloud_event(kind: str, event_id: str, source: str, time: datetime, carried: Headers = ()) -> Headers:
+    """CloudEvents 1.0, Kafka binding, binary mode; `causationid` is the event that this record comes from."""
+    return (
+        ("ce_specversion", b"1.0"),
+        ("ce_id", event_id.encode()),
+        ("ce_type", f"memstream.{kind}.v1".encode()),
+        ("ce_source", f"/memstream/{source}".encode()),
+        ("ce_time", time.astimezone(UTC).isoformat().encode()),
+        ("ce_causationid", event_id.encode()),
+        ("content-type", b"application/json"),
+        *carried,
+    )
+
+
+def decode(record: Inbound, model: type[Model]) -> Model:
+    """The value as `model`. Raises `BadData` with a reason that never quotes the value."""
+    cached = record.cache.get(model.__name__)
+    if isinstance(cached, model):
+        return cached
+    value = record.value
+    if value is None:
+        raise BadData("null_value")
+    if b"\\u0000" in value or b"\x00" in value:
+        raise BadData("nul_character")
+    try:
+        parsed = model.model_validate_json(value.removeprefix(codecs.BOM_UTF8))
+    except ValidationError as error:
+        raise BadData(*_reason(error)) from None
+    record.cache[model.__name__] = parsed
+    return parsed
+
+
+def _reason(error: ValidationError) -> tuple[str, str]:
+    first = error.errors(include_input=False, include_url=False, include_context=False)[0]
+    where = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "json_invalid":
+        # A lone surrogate is valid in a JSON escape and in nothing that UTF-8 can carry.
+        return ("lone_surrogate" if "surrogate" in first["msg"] or "hex escape" in first["msg"] else "not_json"), ""
+    if where == "schema_version":
+        return "unknown_schema_version", ""
+    if first["loc"][:1] in (("namespace",), ("user_id",)):
+        return "bad_tenant", f"{where}: {first['type']}"
+    return "bad_schema", f"{where}: {first['type']}"
+
+
+def check_key(record: Inbound, tenant: Tenant) -> None:
+    """A missing key is ordinary; one that names another tenant would break order: `BadData`."""
+    if record.key and record.key != tenant.key.encode():
+        raise BadData("key_mismatch")

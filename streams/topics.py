@@ -1,0 +1,210 @@
+"""The topic table: one declaration of every topic, from which they are created, checked and documented."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import quote
+
+from pydantic import BaseModel
+
+from schemas import (
+    Access,
+    CandidateEvent,
+    ConversationEvent,
+    DecayTick,
+    EventOutcome,
+    Fence,
+    ForgetCommand,
+    Job,
+    MemoryRecord,
+    RecallReply,
+    RecallRequest,
+    Receipt,
+    RedactedEvent,
+    Supersede,
+    Tenant,
+)
+from streams.errors import ConfigurationError, DependencyDown
+from streams.kafka import admin
+from streams.settings import SHARDS, Settings
+
+if TYPE_CHECKING:
+    from aiokafka.admin import AIOKafkaAdminClient
+
+HOUR = 3_600_000
+DAY = 24 * HOUR
+MAX_RECORD_BYTES = 2 * 1024 * 1024
+# A dead letter carries its record whole and the headers that say why.
+MAX_DEAD_LETTER_BYTES = MAX_RECORD_BYTES + 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """One row. `partitioned` topics have `settings.partitions` partitions, the others one."""
+
+    name: str
+    key: Literal["tenant", "tenant/memory", "tenant/event", "tenant/fence", "tenant/job", "shard", "source"]
+    model: type[BaseModel] | None
+    flow: str
+    cleanup: Literal["delete", "compact"] = "delete"
+    retention_ms: int | None = None
+    partitioned: bool = True
+    max_bytes: int = MAX_RECORD_BYTES
+
+    def config(self) -> dict[str, str]:
+        """The settings that the topic must have on the broker."""
+        common = {
+            "cleanup.policy": self.cleanup,
+            "message.timestamp.type": "LogAppendTime",
+            "max.message.bytes": str(self.max_bytes + 64 * 1024),  # batch and header overhead
+        }
+        if self.cleanup == "compact":
+            return common | {"max.compaction.lag.ms": str(DAY), "delete.retention.ms": str(7 * DAY)}
+        return common | {"retention.ms": str(self.retention_ms)}
+
+
+TOPICS: tuple[Topic, ...] = (
+    Topic("conversations", "tenant", ConversationEvent, "clients, http -> redact", retention_ms=DAY),
+    Topic("redacted", "tenant", RedactedEvent, "redact -> extract", retention_ms=3 * DAY),
+    Topic("candidates", "tenant", CandidateEvent, "extract -> memory", retention_ms=3 * DAY),
+    Topic("supersede", "tenant", Supersede, "memory, clients -> memory, change feeds", retention_ms=7 * DAY),
+    Topic("commands", "tenant", ForgetCommand, "clients, http -> memory", retention_ms=7 * DAY),
+    Topic("access", "tenant", Access, "recall -> memory", retention_ms=7 * DAY),
+    Topic("decay", "shard", DecayTick, "timer -> memory", retention_ms=7 * DAY),
+    Topic("records", "tenant/memory", MemoryRecord, "memory -> rebuild, change feeds", cleanup="compact"),
+    Topic("receipts", "tenant/event", Receipt, "memory -> rebuild, change feeds", cleanup="compact"),
+    Topic("fences", "tenant/fence", Fence, "memory -> every stage, rebuild", cleanup="compact"),
+    Topic("jobs", "tenant/job", Job, "http -> http", cleanup="compact"),
+    Topic("recall.requests", "tenant", RecallRequest, "clients, http -> recall", retention_ms=HOUR),
+    Topic("replies.shared", "tenant", RecallReply, "recall, memory -> clients", retention_ms=HOUR, partitioned=False),
+    Topic(
+        "dead-letters",
+        "source",
+        None,
+        "extract, memory, recall -> redrive",
+        retention_ms=14 * DAY,
+        max_bytes=MAX_DEAD_LETTER_BYTES,
+    ),
+    Topic(
+        "dead-letters.raw",
+        "source",
+        None,
+        "redact -> redrive",
+        retention_ms=7 * DAY,
+        max_bytes=MAX_DEAD_LETTER_BYTES,
+    ),
+)
+BY_NAME: Mapping[str, Topic] = {topic.name: topic for topic in TOPICS}
+
+# What the replies topics carry beside RecallReply.
+REPLY_MODELS = (RecallReply, EventOutcome)
+
+
+def shard_of(tenant: Tenant) -> int:
+    """Kafka's own hash of the tenant key, so that a shard lies in one partition as long as partitions divide 64."""
+    from aiokafka.partitioner import murmur2
+
+    return int(murmur2(tenant.key.encode()) & 0x7FFFFFFF) % SHARDS
+
+
+def memory_key(tenant: Tenant, memory_id: str) -> bytes:
+    return f"{tenant.key}/{quote(memory_id, safe='')}".encode()
+
+
+def event_key(tenant: Tenant, event_id: str) -> bytes:
+    return f"{tenant.key}/{quote(event_id, safe='')}".encode()
+
+
+@dataclass(frozen=True, slots=True)
+class TopicState:
+    """What `check_topics` found: `problem` is empty when the topic is as it must be."""
+
+    name: str
+    partitions: int
+    problem: str = ""
+
+
+async def ensure_topics(settings: Settings, *, extra: Mapping[str, Topic] | None = None) -> list[TopicState]:
+    """Create what is missing and check what is there. Never changes an existing topic."""
+    async with admin(settings) as client:
+        states = await _states(client, settings)
+        missing = [name for name, state in states.items() if state is None]
+        if missing:
+            await _create(client, settings, missing)
+            states = await _states(client, settings)
+    return [
+        state or TopicState(settings.topic_prefix + name, 0, "was created but is not visible yet")
+        for name, state in states.items()
+    ]
+
+
+async def check_topics(settings: Settings) -> list[TopicState]:
+    async with admin(settings) as client:
+        states = await _states(client, settings)
+    return [
+        state or TopicState(settings.topic_prefix + name, 0, "does not exist: run `memstream topics --create`")
+        for name, state in states.items()
+    ]
+
+
+async def _create(client: AIOKafkaAdminClient, settings: Settings, names: list[str]) -> None:
+    from aiokafka.admin import NewTopic
+    from aiokafka.errors import for_code
+
+    answer = await client.create_topics(
+        [
+            NewTopic(
+                name=settings.topic_prefix + name,
+                num_partitions=settings.partitions if BY_NAME[name].partitioned else 1,
+                replication_factor=settings.kafka_replication_factor,
+                topic_configs=BY_NAME[name].config(),
+            )
+            for name in names
+        ],
+        timeout_ms=30_000,
+    )
+    for row in answer.topic_errors:
+        topic, code, message = row[0], row[1], row[2] if len(row) > 2 else ""
+        if code not in (0, 36):  # 36: another process created it meanwhile
+            error: Any = for_code(code)
+            if getattr(error, "retriable", False):
+                raise DependencyDown("kafka", f"topic {topic}: {error.__name__}")
+            raise ConfigurationError(f"topic {topic} can't be created: {error.__name__} {message or ''}".strip())
+
+
+async def _states(client: AIOKafkaAdminClient, settings: Settings) -> dict[str, TopicState | None]:
+    from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
+
+    full = {settings.topic_prefix + topic.name: topic for topic in TOPICS}
+    found = {row["topic"]: len(row["partitions"]) for row in await client.describe_topics() if row["topic"] in full}
+    configs: dict[str, dict[str, str]] = {}
+    if found:
+        answers = await client.describe_configs([ConfigResource(ConfigResourceType.TOPIC, name) for name in found])
+        for answer in answers:
+            for resource in answer.resources:
+                configs[resource[3]] = {entry[0]: entry[1] for entry in resource[4]}
+    states: dict[str, TopicState | None] = {}
+    for name, topic in full.items():
+        if name not in found:
+            states[topic.name] = None
+            continue
+        states[topic.name] = TopicState(
+            name, found[name], _problem(topic, found[name], configs.get(name, {}), settings)
+        )
+    return states
+
+
+def _problem(topic: Topic, partitions: int, config: Mapping[str, str], settings: Settings) -> str:
+    wanted = settings.partitions if topic.partitioned else 1
+    if partitions != wanted:
+        return (
+            f"has {partitions} partitions, MEMSTREAM_PARTITIONS says {wanted}: a user's records would change partition"
+        )
+    wrong = [
+        f"{key}={config.get(key)} (must be {value})"
+        for key, value in topic.config().items()
+        if config.get(key) != value
+    ]
+    return ", ".join(wrong)
