@@ -136,7 +136,7 @@ class _Counter:
 
 async def _fetch(missing: list[Jar], folder: Path, repository: str, counter: _Counter) -> None:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
     except OSError as error:
         raise _unwritable(folder, error) from None
     slots = asyncio.Semaphore(CONCURRENCY)
