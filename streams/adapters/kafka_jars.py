@@ -135,6 +135,10 @@ class _Counter:
 
 
 async def _fetch(missing: list[Jar], folder: Path, repository: str, counter: _Counter) -> None:
+    if _scheme(repository) not in ("http", "https"):
+        raise ConfigurationError(
+            "MEMSTREAM_MAVEN_REPOSITORY must be the address of a Maven repository, beginning with http:// or https://"
+        )
     try:
         await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
     except OSError as error:
@@ -178,8 +182,6 @@ async def _fetch_one(client: httpx.AsyncClient, jar: Jar, folder: Path, reposito
             f"{shown} answered {error.response.status_code} for {jar.filename}; "
             "name a complete Maven repository in MEMSTREAM_MAVEN_REPOSITORY"
         ) from None
-    except (httpx.InvalidURL, httpx.UnsupportedProtocol):
-        raise ConfigurationError(f"{shown} is not the address of a Maven repository") from None
     if hashlib.sha256(content).hexdigest() != jar.sha256:
         raise ConfigurationError(
             f"{jar.filename} from {shown} is not the file that this version of memstream was tested with "
@@ -229,8 +231,12 @@ def _unwritable(folder: Path, error: OSError) -> ConfigurationError:
     )
 
 
-def _without_password(repository: str) -> str:
+def _scheme(repository: str) -> str:
     try:
-        return str(httpx.URL(repository).copy_with(userinfo=b""))
+        return httpx.URL(repository).scheme
     except httpx.InvalidURL:
-        return "the repository"
+        return ""
+
+
+def _without_password(repository: str) -> str:
+    return str(httpx.URL(repository).copy_with(userinfo=b""))
