@@ -102,14 +102,34 @@ def decode(record: Inbound, model: type[Model]) -> Model:
     value = record.value
     if value is None:
         raise BadData("null_value")
-    if b"\\u0000" in value or b"\x00" in value:
-        raise BadData("nul_character")
     try:
         parsed = model.model_validate_json(value.removeprefix(codecs.BOM_UTF8))
     except ValidationError as error:
         raise BadData(*_reason(error)) from None
+    # The engine of the embedding model ends a text at NUL, so what follows would be remembered and never found.
+    if b"\\u0000" in value and "\x00" in _all_text(parsed):
+        raise BadData("nul_character")
     record.cache[model.__name__] = parsed
     return parsed
+
+
+def _all_text(model: BaseModel) -> str:
+    """All strings of a model, joined; escapes that the author typed as text stay text."""
+    found: list[str] = []
+
+    def walk(value: object) -> None:
+        if isinstance(value, str):
+            found.append(value)
+        elif isinstance(value, dict):
+            for key, inner in value.items():
+                walk(key)
+                walk(inner)
+        elif isinstance(value, list | tuple):
+            for inner in value:
+                walk(inner)
+
+    walk(model.model_dump())
+    return "\n".join(found)
 
 
 def _reason(error: ValidationError) -> tuple[str, str]:

@@ -1,0 +1,69 @@
+"""redacted -> candidates: exactly one record an event, also when nothing is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from schemas import Candidate, CandidateEvent, RedactedEvent
+from streams.agents.redact import parked_candidate
+from streams.memory.extraction import Extractor, episodes
+from streams.outcome import Done, Outbound, Outcome, Parked
+from streams.records import Inbound, check_key, cloud_event, decode
+
+
+class ExtractStage:
+    """Facts by the extractor (rules or model), episodes by the gate."""
+
+    name = "extract"
+    topic = "redacted"
+    dead_letters = "dead-letters"
+    lane_batch = 1
+
+    def __init__(self, extractor: Extractor, *, with_episodes: bool, dependencies: tuple[str, ...] = ()) -> None:
+        self._extractor = extractor
+        self._with_episodes = with_episodes
+        self.dependencies = dependencies
+
+    def lane(self, record: Inbound) -> str:
+        return record.key.hex() if record.key else f"no key/{record.partition}"
+
+    async def handle(self, records: Sequence[Inbound]) -> Sequence[Outcome]:
+        return [await self._one(record) for record in records]
+
+    async def _one(self, record: Inbound) -> Outcome:
+        event = decode(record, RedactedEvent)
+        check_key(record, event.tenant)
+        extraction = await self._extractor.extract(event)
+        found: tuple[Candidate, ...] = extraction.candidates
+        if self._with_episodes:
+            found += tuple(episodes(event))
+        if event.min_importance is not None:
+            kept = tuple(c for c in found if c.importance >= event.min_importance)
+            reason = "below_importance" if found and not kept else extraction.skipped
+            found = kept
+        else:
+            reason = extraction.skipped
+        made = CandidateEvent(
+            event_id=event.event_id,
+            namespace=event.namespace,
+            user_id=event.user_id,
+            session_id=event.session_id,
+            occurred_at=event.occurred_at or event.appended_at,
+            appended_at=event.appended_at,
+            time_flag=event.time_flag,
+            digest=event.digest,
+            disposition="extracted" if found else "skipped",
+            stage="" if found else self.name,
+            reason="" if found else (reason or "nothing_to_keep"),
+            candidates=found,
+            replaces=event.replaces,
+            after_forget=event.after_forget,
+            policy_version=event.policy_version,
+            extractor_version=self._extractor.version,
+            prompt_version=self._extractor.prompt_version,
+        )
+        headers = cloud_event("candidates", event.event_id, self.name, made.occurred_at, record.carried)
+        return Done((Outbound("candidates", event.tenant.key.encode(), made.to_bytes(), headers),))
+
+    async def on_parked(self, record: Inbound, parked: Parked) -> Sequence[Outbound]:
+        return parked_candidate(record, parked.stage, parked.reason)

@@ -1,0 +1,159 @@
+"""The stages of the role `memory`: candidates, supersede, access and decay, each a thin cover of `Writer`."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import timedelta
+
+from schemas import Access, CandidateEvent, DecayTick, MemoryRecord, MemoryStatus, Supersede, Tenant
+from streams import metrics
+from streams.agents.redact import parked_candidate
+from streams.agents.writer import Writer
+from streams.memory import decay
+from streams.outcome import Done, Outbound, Outcome, Parked
+from streams.ports import MaintenanceScan, VectorStore
+from streams.records import Inbound, check_key, decode
+
+# A window archives this much of a shard at a time, so that recall does not feel it.
+WINDOW_PAGE = 200
+
+
+class TenantStage:
+    """What the stages behind a tenant's key share."""
+
+    name = "memory"
+    topic = ""
+    dead_letters = "dead-letters"
+    dependencies: tuple[str, ...] = ("store",)
+    lane_batch = 100
+
+    def lane(self, record: Inbound) -> str:
+        return record.key.hex() if record.key else f"no key/{record.partition}"
+
+    async def on_parked(self, record: Inbound, parked: Parked) -> Sequence[Outbound]:
+        return []
+
+
+class RememberStage(TenantStage):
+    """candidates -> memories, receipts, supersede events."""
+
+    topic = "candidates"
+    dependencies = ("store", "embedder")
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+
+    async def handle(self, records: Sequence[Inbound]) -> Sequence[Outcome]:
+        events = [decode(record, CandidateEvent) for record in records]
+        by_tenant: dict[str, list[int]] = defaultdict(list)
+        for at, (record, event) in enumerate(zip(records, events, strict=True)):
+            check_key(record, event.tenant)
+            by_tenant[event.tenant.key].append(at)
+        outcomes: dict[int, Outcome] = {}
+        for places in by_tenant.values():
+            part = [(records[at], events[at]) for at in places]
+            outcomes |= zip(places, await self._writer.remember(part[0][1].tenant, part), strict=True)
+        return [outcomes[at] for at in range(len(records))]
+
+    async def on_parked(self, record: Inbound, parked: Parked) -> Sequence[Outbound]:
+        # Comes back on the same topic as a parked event, and gets its receipt then.
+        already = b'"disposition":"parked"' in (record.value or b"")
+        return (
+            []
+            if already or parked.reason == "event_id_reused"
+            else parked_candidate(record, parked.stage, parked.reason)
+        )
+
+
+class SupersedeStage(TenantStage):
+    """What settling inferred and what clients decided."""
+
+    topic = "supersede"
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+
+    async def handle(self, records: Sequence[Inbound]) -> Sequence[Outcome]:
+        by_tenant: dict[Tenant, list[Supersede]] = defaultdict(list)
+        for record in records:
+            event = decode(record, Supersede)
+            check_key(record, event.tenant)
+            by_tenant[event.tenant].append(event)
+        for tenant, events in by_tenant.items():
+            await self._writer.supersede(tenant, events)
+        return [Done()] * len(records)
+
+
+class AccessStage(TenantStage):
+    """Reinforcement: accesses of a batch are coalesced to one write a memory."""
+
+    topic = "access"
+    lane_batch = 500
+
+    def __init__(self, writer: Writer, store: VectorStore) -> None:
+        self._writer = writer
+        self._store = store
+
+    async def handle(self, records: Sequence[Inbound]) -> Sequence[Outcome]:
+        by_tenant: dict[Tenant, list[Access]] = defaultdict(list)
+        for record in records:
+            access = decode(record, Access)
+            check_key(record, access.tenant)
+            by_tenant[access.tenant].append(access)
+        for tenant, accesses in by_tenant.items():
+            async with self._writer.locked(tenant):
+                wanted = list(dict.fromkeys(i for access in accesses for i in access.memory_ids))
+                stored = await self._store.get(tenant, wanted)
+                changed = [after for before in stored if (after := decay.reinforce(before, accesses)) != before]
+                await self._writer.save(tenant, changed)
+        return [Done()] * len(records)
+
+
+class DecayStage(TenantStage):
+    """One tick a (window, shard): archives what has been idle, closes what is over."""
+
+    topic = "decay"
+    lane_batch = 1
+
+    def __init__(self, writer: Writer, store: VectorStore, scan: MaintenanceScan, *, idle_days: int) -> None:
+        self._writer = writer
+        self._store = store
+        self._scan = scan
+        self._idle = timedelta(days=idle_days)
+
+    def lane(self, record: Inbound) -> str:
+        return (record.key or b"").hex()
+
+    async def handle(self, records: Sequence[Inbound]) -> Sequence[Outcome]:
+        for record in records:
+            await self._window(decode(record, DecayTick))
+        return [Done()] * len(records)
+
+    async def _window(self, tick: DecayTick) -> None:
+        cursor: str | None = None
+        while True:
+            page, cursor = await self._scan.idle(
+                tick.shard, before=tick.window_end - self._idle, limit=WINDOW_PAGE, cursor=cursor
+            )
+            by_tenant: dict[Tenant, list[str]] = defaultdict(list)
+            for tenant, memory_id in page:
+                by_tenant[tenant].append(memory_id)
+            for tenant, ids in by_tenant.items():
+                await self._archive(tenant, ids, tick)
+            if cursor is None:
+                break
+        metrics.WINDOW_LAST.set(tick.window_end.timestamp())
+
+    async def _archive(self, tenant: Tenant, ids: Sequence[str], tick: DecayTick) -> None:
+        async with self._writer.locked(tenant):
+            stored: list[MemoryRecord] = await self._store.get(tenant, ids)
+            due = [
+                after for before in stored if (after := decay.at_window(before, tick.window_end, self._idle)) != before
+            ]
+            if not due:
+                return
+            await self._writer.save(tenant, due)
+            archived = [record.memory_id for record in due if record.status is MemoryStatus.ARCHIVED]
+            await self._store.move(tenant, archived, to_archive=True)
+            metrics.ARCHIVED.labels("archived").inc(len(archived))

@@ -1,0 +1,210 @@
+"""recall.requests -> replies: a reply or a typed error before the deadline."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+
+from pydantic import BaseModel
+
+from schemas import (
+    Access,
+    ErrorReply,
+    Layer,
+    MemoryRecord,
+    MemoryStatus,
+    RecalledMemory,
+    RecallReply,
+    RecallRequest,
+    Tenant,
+)
+from streams import metrics
+from streams.emitter import Emitter
+from streams.errors import BadData, DependencyDown
+from streams.memory.ranking import recall
+from streams.memory.redaction import Redactor
+from streams.outcome import Outbound
+from streams.ports import Embedder, VectorStore, Where
+from streams.records import Inbound, ReplyTo, check_key, cloud_event, decode, reply_to
+from streams.runner import describe
+from streams.settings import Settings
+
+log = logging.getLogger(__name__)
+
+# Kept for the reply's own way through the broker.
+REPLY_MARGIN_SECONDS = 0.05
+EXPORT_PAGE = 200
+
+
+class RecallHandler:
+    """Answers one request at a time; the runner keeps a bounded number of them in flight."""
+
+    def __init__(
+        self, store: VectorStore, embedder: Embedder, emitter: Emitter, redactor: Redactor, settings: Settings
+    ) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._emitter = emitter
+        self._redactor = redactor
+        self._settings = settings
+        self._side_work: set[asyncio.Task[None]] = set()
+
+    async def __call__(self, record: Inbound) -> None:
+        started = time.perf_counter()
+        kind = "unknown"
+        try:
+            target = reply_to(record.headers)
+        except BadData:
+            target = None
+        if target is None or not self._settings.reply_topics.fullmatch(target.topic):
+            # Nobody may be told: an answer to an unknown topic would hand one service's memories to another.
+            metrics.RECALLS.labels(kind, "refused_reply_topic").inc()
+            return
+        try:
+            request = decode(record, RecallRequest)
+            check_key(record, request.tenant)
+            kind = request.kind
+            deadline = request.deadline or record.timestamp + timedelta(seconds=self._settings.recall_deadline_seconds)
+            left = (deadline - datetime.now(UTC)).total_seconds() - REPLY_MARGIN_SECONDS
+            if left <= 0:
+                metrics.RECALLS.labels(kind, "past_deadline").inc()
+                return
+            async with asyncio.timeout(left):
+                await self._answer(record, request, target, deadline)
+            outcome = "ok"
+        except BadData as error:
+            outcome = "bad_request"
+            await self._fail(record, target, ErrorReply(error="bad_request", detail=str(error)))
+        except DependencyDown as error:
+            outcome = "unavailable"
+            reply = ErrorReply(error="unavailable", detail=str(error), retry_after_seconds=error.retry_after or 1.0)
+            await self._fail(record, target, reply)
+        except TimeoutError:
+            outcome = "deadline_exceeded"
+            await self._fail(record, target, ErrorReply(error="deadline_exceeded", detail="the deadline passed"))
+        except Exception as error:
+            outcome = "internal"
+            log.error("recall: %s", describe(error))
+            await self._fail(record, target, ErrorReply(error="internal", detail=type(error).__name__))
+        metrics.RECALLS.labels(kind, outcome).inc()
+        metrics.RECALL_SECONDS.labels(kind).observe(time.perf_counter() - started)
+
+    async def _answer(self, record: Inbound, request: RecallRequest, target: ReplyTo, deadline: datetime) -> None:
+        if request.kind == "recall":
+            reply = await self._recall(record, request)
+            await self._reply(record, request.tenant, target, reply)
+            if request.reinforce and reply.memories:
+                self._reinforce(record, request, reply)
+            return
+        pages = [page async for page in self._pages(request)]
+        for part, page in enumerate(pages or [[]]):
+            found = tuple(RecalledMemory(memory=memory, score=0, relevance=0) for memory in page)
+            reply = RecallReply(kind=request.kind, memories=found, part=part, parts=max(1, len(pages)))
+            await self._reply(record, request.tenant, target, reply)
+
+    async def _recall(self, record: Inbound, request: RecallRequest) -> RecallReply:
+        session = self._redactor.session()
+        clean = request.model_copy(
+            update={
+                "query": session.redact(request.query).text,
+                "messages": tuple(m.model_copy(update={"text": session.redact(m.text).text}) for m in request.messages),
+            }
+        )
+        reply = await recall(
+            clean,
+            request.tenant,
+            store=self._store,
+            embedder=self._embedder,
+            now=request.now or record.timestamp,
+            profile=self._embedder.profile,
+        )
+        metrics.RECALL_RESULTS.observe(len(reply.memories))
+        for step, spent in reply.timings_ms.items():
+            metrics.RECALL_STEP_SECONDS.labels(step).observe(spent / 1000)
+        if reply.prompt is not None:
+            metrics.PROMPT_TOKENS.observe(estimated_tokens(reply.prompt))
+        return reply
+
+    async def _pages(self, request: RecallRequest) -> AsyncIterator[list[MemoryRecord]]:
+        """What `get`, `history`, `profile` and `export` answer with."""
+        tenant = request.tenant
+        if request.kind == "get":
+            yield await self._store.get(tenant, request.memory_ids)
+        elif request.kind == "history":
+            yield await history(self._store, tenant, request.memory_ids)
+        else:
+            where = PROFILE if request.kind == "profile" else Where()
+            for archive in (False, True) if request.kind == "export" else (False,):
+                cursor: str | None = None
+                while True:
+                    page, cursor = await self._store.find(
+                        tenant, where, limit=EXPORT_PAGE, cursor=cursor, archive=archive
+                    )
+                    if page:
+                        yield page
+                    if cursor is None:
+                        break
+
+    async def _reply(self, record: Inbound, tenant: Tenant | None, target: ReplyTo, reply: BaseModel) -> None:
+        value = reply.model_dump_json(exclude_none=True).encode()
+        kind = "error" if isinstance(reply, ErrorReply) else "reply"
+        headers = cloud_event(kind, f"{record.partition}/{record.offset}", "recall", record.timestamp, target.headers)
+        key = tenant.key.encode() if tenant else record.key
+        await self._emitter.send([Outbound(target.topic, key, value, headers, partition=target.partition, exact=True)])
+
+    async def _fail(self, record: Inbound, target: ReplyTo, reply: ErrorReply) -> None:
+        with suppress(DependencyDown, BadData):
+            await self._reply(record, None, target, reply)
+
+    def _reinforce(self, record: Inbound, request: RecallRequest, reply: RecallReply) -> None:
+        """Off the recall path: the reply has been sent already."""
+        access = Access(
+            namespace=request.namespace,
+            user_id=request.user_id,
+            memory_ids=tuple(found.memory.memory_id for found in reply.memories),
+            partition=record.partition,
+            offset=record.offset,
+            accessed_at=record.timestamp,
+        )
+        headers = cloud_event("access", f"{record.partition}/{record.offset}", "recall", record.timestamp)
+        task = asyncio.create_task(
+            self._emit(Outbound("access", request.tenant.key.encode(), access.to_bytes(), headers))
+        )
+        self._side_work.add(task)
+        task.add_done_callback(self._side_work.discard)
+
+    async def _emit(self, record: Outbound) -> None:
+        try:
+            await self._emitter.send([record])
+        except DependencyDown as error:
+            # A lost access costs some importance, never a memory.
+            log.warning("an access was not recorded: %s", error)
+
+
+PROFILE = Where(layers=(Layer.FACT,), statuses=(MemoryStatus.ACTIVE,))
+
+
+async def history(store: VectorStore, tenant: Tenant, memory_ids: tuple[str, ...]) -> list[MemoryRecord]:
+    """The chain around memories, oldest first: what they replaced, what replaced them, what repeats them."""
+    known: dict[str, MemoryRecord] = {}
+    wanted = list(memory_ids)
+    while wanted:
+        found = await store.get(tenant, wanted)
+        known |= {record.memory_id: record for record in found}
+        linked = (
+            linked_id
+            for record in found
+            for linked_id in (record.superseded_by, record.duplicate_of, *record.supersedes, *record.replaces)
+        )
+        wanted = [i for i in dict.fromkeys(linked) if i and i not in known]
+    return sorted(known.values(), key=lambda record: (record.occurred_at, record.memory_id))
+
+
+def estimated_tokens(text: str) -> int:
+    """A CJK character is about one token, four other characters are about one."""
+    wide = sum("\u2e80" <= c <= "\u9fff" or "\uac00" <= c <= "\ud7af" or "\uff00" <= c <= "\uffef" for c in text)
+    return wide + (len(text) - wide + 3) // 4

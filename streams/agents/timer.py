@@ -1,0 +1,77 @@
+"""Emits the decay ticks: one a (window, shard), by whoever holds the shard's partition. No leader."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+from schemas import DecayTick, Tenant
+from streams.emitter import Emitter
+from streams.errors import DependencyDown
+from streams.memory.decay import windows
+from streams.outcome import Outbound
+from streams.ports import Doc, VectorStore
+from streams.records import cloud_event
+from streams.settings import SHARDS, Settings
+
+log = logging.getLogger(__name__)
+
+# No user can have this name: it keeps what belongs to no tenant.
+SYSTEM = Tenant.model_construct(namespace="", user_id="")
+# How often the timer looks whether a window has ended.
+LOOK_SECONDS = 30.0
+
+
+class WindowTimer:
+    """`held` gives the partitions of `decay` that this process holds now."""
+
+    def __init__(
+        self,
+        store: VectorStore,
+        emitter: Emitter,
+        settings: Settings,
+        held: Callable[[], set[int]],
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._store = store
+        self._emitter = emitter
+        self._settings = settings
+        self._held = held
+        self._clock = clock
+        self._length = timedelta(hours=settings.decay_window_hours)
+
+    async def run(self) -> None:
+        while True:
+            try:
+                await self.tick()
+            except DependencyDown as error:
+                log.warning("the window timer waits: %s", error)
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def tick(self) -> int:
+        """Emit what is due for the shards held; returns how many ticks. Ticks are idempotent: twice does no harm."""
+        shards = [shard for shard in range(SHARDS) if shard % self._settings.partitions in self._held()]
+        if not shards:
+            return 0
+        now = self._clock()
+        docs = await self._store.get_docs(SYSTEM, "window", [str(shard) for shard in shards])
+        done = {int(doc.key): datetime.fromisoformat(doc.body["end"]) for doc in docs}
+        emit: list[Outbound] = []
+        marks: list[Doc] = []
+        for shard in shards:
+            due = list(windows(done.get(shard, now - self._length), now, self._length))
+            for start, end in due:
+                tick = DecayTick(shard=shard, window_start=start, window_end=end)
+                headers = cloud_event("decay", f"{end.isoformat()}/{shard}", "timer", end)
+                # Explicit, because the key of a shard does not hash to its own partition.
+                partition = shard % self._settings.partitions
+                emit.append(Outbound("decay", str(shard).encode(), tick.to_bytes(), headers, partition=partition))
+            if due or shard not in done:
+                end = due[-1][1] if due else now
+                marks.append(Doc("window", str(shard), {"end": end.isoformat()}))
+        await self._emitter.send(emit)
+        if marks:
+            await self._store.put_docs(SYSTEM, marks)
+        return len(emit)

@@ -1,0 +1,440 @@
+"""The one writer: everything that changes a memory happens in a step of `Writer`, under the tenant's lock.
+
+Order of a step, and why a crash between any two parts ends the same:
+
+1. read the receipts, the fences and the neighbourhood (nothing is written yet)
+2. `records`, `receipts` and `supersede` acknowledged by the broker (`acked`)
+3. memories in the store (`memories_written`)
+4. receipts in the store (`receipts_written`): from here on the event is known, a redelivery is a duplicate
+5. the reply, then the input is done (by the runner)
+
+Before 4 the step runs again from the old state and computes the same, because ids, statuses and times are functions
+of the events. Compacted topics get the same values under the same keys once more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from schemas import (
+    Candidate,
+    CandidateEvent,
+    EventOutcome,
+    Fence,
+    MemoryRecord,
+    MemoryStatus,
+    Receipt,
+    Source,
+    Supersede,
+    Tenant,
+)
+from schemas.memory import Statement
+from streams import metrics
+from streams.emitter import Emitter
+from streams.memory.fences import blocked_by
+from streams.memory.lexical import passage_text, sparse_passage
+from streams.memory.redaction import Redactor
+from streams.memory.settle import Neighbourhood, apply, neighbourhood, settle
+from streams.outcome import Done, Duplicate, Outbound, Outcome, Parked, Skipped
+from streams.ports import Doc, Embedder, ModelProfile, StoredMemory, VectorStore
+from streams.records import Inbound, cloud_event, reply_to
+from streams.topics import event_key, memory_key, shard_of
+
+MEMORY_IDS = uuid.UUID("6f1b6f0e-3c1c-5d0a-9a53-6d656d737472")
+# Steps at which a test may stop the process; see the numbered order above.
+STEPS = ("read", "embedded", "settled", "acked", "memories_written", "receipts_written")
+AtStep = Callable[[str], None]
+
+
+def memory_id(tenant: Tenant, event_id: str, item: Candidate) -> str:
+    """The same item of the same event always has the same id: a redelivery overwrites itself."""
+    place = f"{item.message}:{item.layer}:{item.start}:{item.end}"
+    return "mem_" + uuid.uuid5(MEMORY_IDS, "\n".join((tenant.key, event_id, place, item.content))).hex
+
+
+@dataclass
+class _Plan:
+    """What a step is going to write."""
+
+    receipts: list[Receipt] = field(default_factory=list)
+    new: list[MemoryRecord] = field(default_factory=list)
+    outcomes: dict[int, Outcome] = field(default_factory=dict)
+    by_event: dict[str, list[MemoryRecord]] = field(default_factory=dict)
+
+
+class Writer:
+    """Owns the store and the `records` topic for the tenants whose partitions this process holds."""
+
+    def __init__(
+        self,
+        store: VectorStore,
+        embedder: Embedder,
+        emitter: Emitter,
+        redactor: Redactor,
+        *,
+        reply_allowed: Callable[[str], bool],
+        at_step: AtStep = lambda step: None,
+    ) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._emitter = emitter
+        self._redactor = redactor
+        self._reply_allowed = reply_allowed
+        self._at_step = at_step
+        self._locks: dict[str, tuple[asyncio.Lock, int]] = {}
+
+    @asynccontextmanager
+    async def locked(self, tenant: Tenant) -> AsyncIterator[None]:
+        """One step a tenant at a time, whichever topic it comes from."""
+        lock, waiting = self._locks.get(tenant.key, (asyncio.Lock(), 0))
+        self._locks[tenant.key] = (lock, waiting + 1)
+        try:
+            async with lock:
+                yield
+        finally:
+            lock, waiting = self._locks[tenant.key]
+            if waiting == 1:
+                del self._locks[tenant.key]
+            else:
+                self._locks[tenant.key] = (lock, waiting - 1)
+
+    # candidates ----------------------------------------------------------------------------------------------------
+
+    async def remember(self, tenant: Tenant, events: Sequence[tuple[Inbound, CandidateEvent]]) -> list[Outcome]:
+        """One step for several events: settling is a function of the set, so together is as one by one."""
+        async with self.locked(tenant):
+            with step_time("read"):
+                known = await self._receipts(tenant, [event.event_id for _, event in events])
+                fences = await self.fences(tenant)
+            self._at_step("read")
+            plan = self._plan(tenant, events, known, fences)
+            with step_time("embed"):
+                fresh = await self._embed(plan.new)
+            self._at_step("embedded")
+            with step_time("settle"):
+                fresh, changed, superseded = await self._settle(tenant, fresh)
+            self._at_step("settled")
+            self._finish_receipts(plan, {m.record.memory_id: m.record for m in fresh})
+            await self._write(tenant, fresh, changed, plan.receipts, superseded)
+            replies = await self._replies(tenant, events, plan, known, fresh)
+        return [replies[at] for at in range(len(events))]
+
+    async def _receipts(self, tenant: Tenant, event_ids: Sequence[str]) -> dict[str, Receipt]:
+        docs = await self._store.get_docs(tenant, "receipt", event_ids)
+        return {doc.key: Receipt.model_validate(doc.body) for doc in docs}
+
+    async def fences(self, tenant: Tenant) -> list[Fence]:
+        return [Fence.model_validate(doc.body) for doc in await self._store.find_docs(tenant, "fence")]
+
+    def _plan(
+        self,
+        tenant: Tenant,
+        events: Sequence[tuple[Inbound, CandidateEvent]],
+        known: Mapping[str, Receipt],
+        fences: Sequence[Fence],
+    ) -> _Plan:
+        plan = _Plan()
+        seen: dict[str, tuple[str, str, str]] = {
+            key: (r.digest, r.policy_version, r.outcome) for key, r in known.items()
+        }
+        for at, (_, event) in enumerate(events):
+            earlier = seen.get(event.event_id)
+            # A parked event is not settled: what is redriven after a repair takes its place.
+            if earlier is not None and (earlier[2] != "parked" or event.disposition == "parked"):
+                digest, policy, _ = earlier
+                same = event.disposition == "parked" or digest == event.digest or policy != event.policy_version
+                plan.outcomes[at] = Duplicate() if same else Parked("memory", "event_id_reused")
+                continue
+            seen[event.event_id] = (event.digest, event.policy_version, event.disposition)
+            receipt = Receipt(
+                event_id=event.event_id,
+                namespace=event.namespace,
+                user_id=event.user_id,
+                outcome="stored",
+                digest=event.digest,
+                policy_version=event.policy_version,
+                occurred_at=event.occurred_at,
+                appended_at=event.appended_at,
+            )
+            if event.disposition == "parked":
+                plan.receipts.append(revised(receipt, outcome="parked", stage=event.stage, reason=event.reason))
+                # The dead letter was written by the stage that parked it.
+                plan.outcomes[at] = Skipped("parked_earlier")
+                continue
+            reason = event.reason or "nothing_to_keep"
+            items: list[MemoryRecord] = []
+            for item in event.candidates:
+                record = self._record(tenant, event, item)
+                if not event.after_forget and blocked_by(fences, record) is not None:
+                    reason = "forgotten"
+                elif self._redactor.contains_dropped(record.content) is not None:
+                    metrics.REDACTION_GUARD.inc()
+                    reason = "redaction_guard"
+                else:
+                    items.append(record)
+            plan.by_event[event.event_id] = items
+            plan.new += items
+            if not items:
+                receipt = revised(receipt, outcome="skipped", stage=event.stage or "memory", reason=reason)
+                plan.outcomes[at] = Skipped(reason)
+            else:
+                plan.outcomes[at] = Done()
+            plan.receipts.append(receipt)
+        return plan
+
+    def _record(self, tenant: Tenant, event: CandidateEvent, item: Candidate) -> MemoryRecord:
+        said_at = item.said_at or event.occurred_at
+        return MemoryRecord.model_construct(
+            **{name: getattr(item, name) for name in Statement.model_fields},
+            memory_id=memory_id(tenant, event.event_id, item),
+            namespace=tenant.namespace,
+            user_id=tenant.user_id,
+            session_id=event.session_id,
+            sequence=round(said_at.timestamp() * 1_000_000),
+            occurred_at=said_at,
+            created_at=event.appended_at,
+            updated_at=None,
+            last_access_time=event.appended_at,
+            access_count=0,
+            access_marks=(),
+            status=MemoryStatus.ACTIVE,
+            duplicate_of=None,
+            superseded_by=None,
+            supersedes=(),
+            replaces=event.replaces,
+            ambiguous_with=(),
+            reason="",
+            sources=(Source(event_id=event.event_id, message=item.message, start=item.start, end=item.end),),
+            shard=shard_of(tenant),
+            policy_version=event.policy_version,
+            extractor_version=event.extractor_version,
+            prompt_version=event.prompt_version,
+            embedding_model=self._embedder.profile.name,
+        )
+
+    async def _embed(self, records: Sequence[MemoryRecord]) -> list[StoredMemory]:
+        if not records:
+            return []
+        texts = [passage_text(record) for record in records]
+        vectors = await self._embedder.embed_passages(texts)
+        return [
+            StoredMemory(record, vector, sparse_passage(text))
+            for record, vector, text in zip(records, vectors, texts, strict=True)
+        ]
+
+    async def _settle(
+        self, tenant: Tenant, fresh: Sequence[StoredMemory]
+    ) -> tuple[list[StoredMemory], list[MemoryRecord], list[Supersede]]:
+        """The new memories with their statuses, the stored ones that change, and the supersede events to emit.
+
+        A stored memory that a new one replaces is changed by the supersede event, not here.
+        """
+        if not fresh:
+            return [], [], []
+        hood = await neighbourhood(self._store, tenant, fresh, self._embedder.profile)
+        settled = derive(hood, self._embedder.profile)
+        vectors = {m.record.memory_id: m for m in fresh}
+        new = [StoredMemory(settled[i], m.vector, m.sparse) for i, m in vectors.items()]
+        changed: list[MemoryRecord] = []
+        superseded: list[Supersede] = []
+        for old in hood.items:
+            now = settled[old.memory_id]
+            if old.memory_id in vectors:
+                was_active = True
+            elif now == old:
+                continue
+            else:
+                was_active = old.status is not MemoryStatus.SUPERSEDED
+            replaced_now = now.status is MemoryStatus.SUPERSEDED and was_active and now.superseded_by is not None
+            if replaced_now:
+                superseded.append(
+                    Supersede(
+                        namespace=tenant.namespace,
+                        user_id=tenant.user_id,
+                        old_id=now.memory_id,
+                        new_id=str(now.superseded_by),
+                        occurred_at=settled[str(now.superseded_by)].occurred_at
+                        if now.superseded_by in settled
+                        else now.occurred_at,
+                        inferred=True,
+                        reason=now.reason,
+                    )
+                )
+            if old.memory_id not in vectors and not replaced_now:
+                changed.append(now)
+        return new, changed, superseded
+
+    def _finish_receipts(self, plan: _Plan, settled: Mapping[str, MemoryRecord]) -> None:
+        for at, receipt in enumerate(plan.receipts):
+            items = [settled[item.memory_id] for item in plan.by_event.get(receipt.event_id, ())]
+            if not items:
+                continue
+            repeats = all(item.status is MemoryStatus.DUPLICATE for item in items)
+            plan.receipts[at] = revised(
+                receipt,
+                outcome="duplicate" if repeats else "stored",
+                stage="memory",
+                reason=items[0].reason if repeats else "",
+                memory_ids=tuple(item.memory_id for item in items),
+            )
+
+    async def _write(
+        self,
+        tenant: Tenant,
+        fresh: Sequence[StoredMemory],
+        changed: Sequence[MemoryRecord],
+        receipts: Sequence[Receipt],
+        superseded: Sequence[Supersede] = (),
+    ) -> None:
+        with step_time("produce"):
+            await self._emitter.send(
+                [
+                    *(record_outbound(tenant, m.record) for m in fresh),
+                    *(record_outbound(tenant, record) for record in changed),
+                    *(receipt_outbound(tenant, receipt) for receipt in receipts),
+                    *(supersede_outbound(tenant, event) for event in superseded),
+                ]
+            )
+        self._at_step("acked")
+        with step_time("store"):
+            if fresh:
+                await self._store.upsert(tenant, fresh)
+            if changed:
+                await self._store.update(tenant, changed)
+            self._at_step("memories_written")
+            if receipts:
+                docs = [Doc("receipt", r.event_id, r.model_dump(mode="json", exclude_none=True)) for r in receipts]
+                await self._store.put_docs(tenant, docs)
+            self._at_step("receipts_written")
+        now = time.time()
+        for receipt in receipts:
+            if receipt.appended_at is not None:
+                metrics.END_TO_END_SECONDS.observe(max(0.0, now - receipt.appended_at.timestamp()))
+        for memory in fresh:
+            metrics.MEMORIES.labels(memory.record.layer, memory.record.status).inc()
+
+    async def _replies(
+        self,
+        tenant: Tenant,
+        events: Sequence[tuple[Inbound, CandidateEvent]],
+        plan: _Plan,
+        known: Mapping[str, Receipt],
+        fresh: Sequence[StoredMemory],
+    ) -> dict[int, Outcome]:
+        """Each outcome with the reply that its record asked for."""
+        receipts = {**known, **{r.event_id: r for r in plan.receipts}}
+        records = {m.record.memory_id: m.record for m in fresh}
+        answered: dict[int, Outcome] = {}
+        for at, (inbound, event) in enumerate(events):
+            outcome = plan.outcomes[at]
+            target = reply_to(inbound.headers)
+            if target is None or not self._reply_allowed(target.topic):
+                answered[at] = outcome
+                continue
+            receipt = receipts[event.event_id]
+            memories = [records[i] for i in receipt.memory_ids if i in records]
+            if len(memories) < len(receipt.memory_ids):
+                memories = await self._store.get(tenant, receipt.memory_ids)
+            told = EventOutcome(
+                namespace=tenant.namespace,
+                user_id=tenant.user_id,
+                event_id=event.event_id,
+                outcome="parked" if isinstance(outcome, Parked) else _told(outcome, receipt),
+                stage=outcome.stage if isinstance(outcome, Parked) else receipt.stage,
+                reason=outcome.reason if isinstance(outcome, Parked) else receipt.reason,
+                memories=tuple(memories),
+            )
+            headers = cloud_event("outcome", event.event_id, "memory", datetime.now(UTC), target.headers)
+            reply = Outbound(
+                target.topic, tenant.key.encode(), told.to_bytes(), headers, partition=target.partition, exact=True
+            )
+            answered[at] = with_emit(outcome, reply)
+        return answered
+
+    # supersede -----------------------------------------------------------------------------------------------------
+
+    async def supersede(self, tenant: Tenant, events: Sequence[Supersede]) -> None:
+        """Apply what was decided, by settling or by a client, to the stored memories.
+
+        A client's directive is kept (in `records` and the store), so that every later settling sees it.
+        """
+        async with self.locked(tenant):
+            directives = [event for event in events if not event.inferred]
+            if directives:
+                await self._emitter.send([directive_outbound(tenant, event) for event in directives])
+                await self._store.put_docs(
+                    tenant,
+                    [
+                        Doc("directive", e.directive_id, e.model_dump(mode="json", exclude_none=True))
+                        for e in directives
+                    ],
+                )
+            touched = list(dict.fromkeys(i for event in events for i in (event.old_id, event.new_id)))
+            await self._resettle(tenant, touched)
+
+    async def _resettle(self, tenant: Tenant, memory_ids: Sequence[str]) -> None:
+        stored = await self._store.get_with_vectors(tenant, memory_ids)
+        if not stored:
+            return
+        hood = await neighbourhood(self._store, tenant, stored, self._embedder.profile)
+        settled = derive(hood, self._embedder.profile)
+        changed = [settled[old.memory_id] for old in hood.items if settled[old.memory_id] != old]
+        await self._write(tenant, [], changed, [])
+
+    # What other steps share ------------------------------------------------------------------------------------------
+
+    async def save(self, tenant: Tenant, changed: Sequence[MemoryRecord]) -> None:
+        """Write records that exist already: `records` first, then the store. The caller holds the lock."""
+        await self._write(tenant, [], changed, [])
+
+
+def derive(hood: Neighbourhood, profile: ModelProfile) -> dict[str, MemoryRecord]:
+    """Every record of the neighbourhood as settling sees it."""
+    verdicts = settle(hood.items, hood.near, hood.directives, hood.judged, profile=profile)
+    return {record.memory_id: apply(record, verdicts[record.memory_id]) for record in hood.items}
+
+
+def revised(receipt: Receipt, **changes: object) -> Receipt:
+    return receipt.model_copy(update=changes)
+
+
+def _told(outcome: Outcome, receipt: Receipt) -> str:
+    return "duplicate" if isinstance(outcome, Duplicate) and receipt.outcome == "stored" else receipt.outcome
+
+
+def with_emit(outcome: Outcome, reply: Outbound) -> Outcome:
+    match outcome:
+        case Done() | Duplicate() | Skipped() | Parked():
+            return replace(outcome, emit=(*outcome.emit, reply))
+        case _:
+            return outcome
+
+
+def step_time(step: str) -> AbstractContextManager[object]:
+    return metrics.STEP_SECONDS.labels("memory", step).time()
+
+
+def record_outbound(tenant: Tenant, record: MemoryRecord) -> Outbound:
+    headers = cloud_event("record", record.source.event_id, "memory", record.occurred_at)
+    return Outbound("records", memory_key(tenant, record.memory_id), record.to_bytes(), headers)
+
+
+def receipt_outbound(tenant: Tenant, receipt: Receipt) -> Outbound:
+    headers = cloud_event("receipt", receipt.event_id, "memory", receipt.appended_at or datetime.now(UTC))
+    return Outbound("receipts", event_key(tenant, receipt.event_id), receipt.to_bytes(), headers)
+
+
+def supersede_outbound(tenant: Tenant, event: Supersede) -> Outbound:
+    headers = cloud_event("supersede", event.directive_id, "memory", event.occurred_at)
+    return Outbound("supersede", tenant.key.encode(), event.to_bytes(), headers)
+
+
+def directive_outbound(tenant: Tenant, event: Supersede) -> Outbound:
+    headers = cloud_event("directive", event.directive_id, "memory", event.occurred_at)
+    return Outbound("records", memory_key(tenant, "directive:" + event.directive_id), event.to_bytes(), headers)

@@ -1,0 +1,386 @@
+"""The composition root: settings -> adapters -> stages -> Faust apps, started and stopped as one process.
+
+Each role is a Faust app of its own (id, consumer group, fetch loop), so that a slow model in one never holds up
+another. All run in this process's event loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, suppress
+from pathlib import Path
+from typing import Any
+
+from streams import metrics
+from streams.agents.extract import ExtractStage
+from streams.agents.memory import AccessStage, CommandStage, DecayStage, RememberStage, SupersedeStage
+from streams.agents.recall import RecallHandler
+from streams.agents.redact import RedactStage
+from streams.agents.timer import WindowTimer
+from streams.agents.writer import AtStep, Writer
+from streams.emitter import Emitter
+from streams.errors import ConfigurationError, DependencyDown
+from streams.health import Health
+from streams.kafka import ssl_context
+from streams.memory.extraction import Extractor, ModelExtractor, RuleExtractor
+from streams.memory.redaction import Redactor, load_policy
+from streams.ports import VectorStore
+from streams.runner import Runner, disarm_commits
+from streams.settings import ROLES, Role, Settings
+from streams.topics import BY_NAME, ensure_topics
+from streams.web import serve_metrics
+
+log = logging.getLogger(__name__)
+
+# Faust's own stop takes at least 2.3 s; with `drain_seconds` this stays under 10 s.
+STOP_SECONDS = 2.9
+# A model call that hangs in a thread outlives the loop. Leaving hard is safe because kill -9 is.
+HARD_EXIT = 70
+
+
+def consumer_group(settings: Settings, role: Role) -> str:
+    return f"{settings.topic_prefix}{role}"
+
+
+def make_faust_app(settings: Settings, role: Role) -> Any:
+    """A `faust.App` with the settings that FAUST's regression tests show to be safe."""
+    import faust
+
+    return faust.App(
+        consumer_group(settings, role),
+        broker=[f"kafka://{address}" for address in settings.kafka_bootstrap.split(",")],
+        broker_credentials=_credentials(settings),
+        datadir=str(Path(settings.data_dir) / "faust" / role),
+        store="memory://",
+        web_enabled=False,
+        autodiscover=False,
+        topic_disable_leader=True,
+        topic_allow_declare=False,
+        consumer_auto_offset_reset="earliest",
+        consumer_group_instance_id=(
+            f"{settings.kafka_group_instance_id}-{role}" if settings.kafka_group_instance_id else None
+        ),
+        broker_session_timeout=settings.kafka_session_timeout_seconds,
+        broker_heartbeat_interval=min(3.0, settings.kafka_session_timeout_seconds / 3),
+        # Far above any outage: a worker that waits for a dependency must not lose its partitions (our own watchdog
+        # tells when it is stuck).
+        broker_max_poll_interval=2_000_000.0,
+        broker_max_poll_records=500,
+        broker_commit_interval=0.5,
+        stream_wait_empty=False,
+        producer_linger=0,
+        logging_config=None,
+    )
+
+
+def _credentials(settings: Settings) -> Any:
+    import faust
+
+    context = ssl_context(settings)
+    match settings.kafka_security_protocol:
+        case "PLAINTEXT":
+            return None
+        case "SSL":
+            return faust.SSLCredentials(context)
+        case _:
+            return faust.SASLCredentials(
+                username=settings.kafka_username,
+                password=settings.kafka_password.get_secret_value(),
+                mechanism=settings.kafka_sasl_mechanism,
+                ssl_context=context,
+            )
+
+
+class Worker:
+    """One process: the given roles, until a signal or `stop`."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        roles: Sequence[Role] = ROLES,
+        *,
+        at_step: AtStep = lambda step: None,
+        on_ready: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.settings = settings
+        self.roles = tuple(roles)
+        self.health = Health(roles_ready=dict.fromkeys(self.roles, False))
+        self._at_step = at_step
+        self._on_ready = on_ready
+        self._stop = asyncio.Event()
+        self._apps: dict[Role, Any] = {}
+        self._watchers: list[asyncio.Task[None]] = []
+        self._failed: str = ""
+
+    def stop(self) -> None:
+        self._stop.set()
+
+    async def run(self) -> int:
+        """Exit code: 0 after a clean stop. Raises `MemstreamError` for what keeps it from starting."""
+        async with AsyncExitStack() as stack:
+            await self._start(stack)
+            self._on_ready()
+            await self._stop.wait()
+            clean = await self._shut_down()
+        if self._failed:
+            log.error("stopped: %s", self._failed)
+            return 1
+        if not clean:
+            log.warning("not everything in flight ended in time; it comes again at the next start")
+            _leave_hard()
+        return 0
+
+    async def _start(self, stack: AsyncExitStack) -> None:
+        from streams.adapters.embedders import make_embedder
+        from streams.adapters.store import make_store
+
+        settings = self.settings
+        await _retrying(lambda: ensure_topics(settings), "topics")
+        problems = [f"{s.name}: {s.problem}" for s in await ensure_topics(settings) if s.problem]
+        if problems:
+            raise ConfigurationError("topics are not as they must be: " + "; ".join(problems))
+        emitter = Emitter(settings, self.health)
+        await emitter.start()
+        stack.push_async_callback(emitter.stop)
+        redactor = Redactor(load_policy(settings.redaction_policy))
+        probes: dict[str, Callable[[], Awaitable[object]]] = {}
+        store: Any = None
+        embedder: Any = None
+        if {"memory", "recall"} & set(self.roles):
+            embedder = make_embedder(
+                settings.embedder,
+                base_url=settings.embedder_base_url or None,
+                api_key=settings.embedder_api_key,
+            )
+            stack.push_async_callback(embedder.close)
+            store = make_store(
+                url=settings.qdrant_url or None,
+                path=Path(settings.data_dir) / "store",
+                profile=embedder.profile,
+                api_key=settings.qdrant_api_key.get_secret_value() or None,
+            )
+            await _retrying(store.open, "store")
+            stack.push_async_callback(store.close)
+            probes |= {"store": store.ping, "embedder": lambda: embedder.embed_passages(["ping"])}
+        extractor: Extractor | None = None
+        if "extract" in self.roles:
+            extractor, chat_probe = self._extractor(stack)
+            if chat_probe is not None:
+                probes["chat"] = chat_probe
+        runner = Runner(settings, emitter, self.health, probes=probes)
+        for role in self.roles:
+            self._apps[role] = make_faust_app(settings, role)
+        if "redact" in self.roles:
+            runner.attach(self._apps["redact"], RedactStage(redactor, settings))
+        if "extract" in self.roles:
+            assert extractor is not None
+            dependencies = ("chat",) if settings.extractor == "model" else ()
+            stage = ExtractStage(extractor, with_episodes=settings.episodes, dependencies=dependencies)
+            runner.attach(self._apps["extract"], stage)
+        if "memory" in self.roles:
+            writer = Writer(
+                store,
+                embedder,
+                emitter,
+                redactor,
+                reply_allowed=lambda topic: settings.reply_topics.fullmatch(topic) is not None,
+                at_step=self._at_step,
+            )
+            app = self._apps["memory"]
+            runner.attach(app, RememberStage(writer))
+            runner.attach(app, SupersedeStage(writer))
+            runner.attach(app, CommandStage(writer, store))
+            runner.attach(app, AccessStage(writer, store))
+            runner.attach(app, DecayStage(writer, store, store, idle_days=settings.archive_idle_days))
+            timer = WindowTimer(store, emitter, settings, lambda: self._held("memory", "decay"))
+            self._background(stack, timer.run())
+            self._background(stack, _flush_for_ever(store))
+        if "recall" in self.roles:
+            handler = RecallHandler(store, embedder, emitter, redactor, settings)
+            runner.attach_requests(self._apps["recall"], "recall.requests", handler)
+        self._runner = runner
+        self._background(stack, self._watch_loop())
+        if settings.metrics_port:
+            stack.push_async_callback(await serve_metrics(settings, self.health))
+        await self._start_apps()
+        self._background(stack, self._watch_lag())
+
+    def _extractor(self, stack: AsyncExitStack) -> tuple[Extractor, Callable[[], Awaitable[object]] | None]:
+        settings = self.settings
+        if settings.extractor == "rules":
+            return RuleExtractor(), None
+        from streams.adapters.chat import OpenAIChatModel
+        from streams.ports import ChatTurn
+
+        if not settings.chat_model:
+            raise ConfigurationError(
+                "MEMSTREAM_EXTRACTOR=model needs MEMSTREAM_CHAT_MODEL (and MEMSTREAM_CHAT_BASE_URL)"
+            )
+        chat = OpenAIChatModel(
+            settings.chat_model, base_url=settings.chat_base_url or None, api_key=settings.chat_api_key
+        )
+        stack.push_async_callback(chat.close)
+        return ModelExtractor(chat), lambda: chat.complete([ChatTurn("user", "ping")], max_tokens=1)
+
+    async def _start_apps(self) -> None:
+        for role, app in self._apps.items():
+
+            @app.on_partitions_revoked.connect
+            async def revoked(app: Any, partitions: set[Any], **_: Any) -> None:
+                await self._runner.in_flight_done(self.settings.kafka_session_timeout_seconds * 0.6)
+
+            @app.on_partitions_assigned.connect
+            async def assigned(app: Any, partitions: set[Any], role: Role = role, **_: Any) -> None:
+                self.health.roles_ready[role] = True
+
+            app.finalize()
+        await asyncio.gather(*(app.start() for app in self._apps.values()))
+        for role, app in self._apps.items():
+            task = asyncio.create_task(self._watch_app(role, app))
+            self._watchers.append(task)
+        try:
+            async with asyncio.timeout(120):
+                while not all(self.health.roles_ready.values()) and not self._stop.is_set():
+                    await asyncio.sleep(0.02)
+        except TimeoutError:
+            raise DependencyDown("kafka", "no partitions were assigned within two minutes") from None
+
+    def _background(self, stack: AsyncExitStack, work: Any) -> None:
+        task = asyncio.create_task(work)
+
+        async def cancel() -> None:
+            task.cancel()
+            with suppress(asyncio.CancelledError, Exception):
+                await task
+
+        stack.push_async_callback(cancel)
+
+    def _held(self, role: Role, topic: str) -> set[int]:
+        """Partitions of `topic` that this process holds now."""
+        name = self.settings.topic_prefix + topic
+        with suppress(Exception):  # no assignment yet
+            return {tp.partition for tp in self._apps[role].consumer.assignment() if tp.topic == name}
+        return set()
+
+    async def _watch_app(self, role: Role, app: Any) -> None:
+        await app.wait_until_stopped()
+        if not self._stop.is_set():
+            self._failed = f"the Faust app of role {role} stopped by itself"
+            self._stop.set()
+
+    async def _watch_loop(self) -> None:
+        """How late the loop wakes up: what blocks it makes every recall wait."""
+        while True:
+            before = time.perf_counter()
+            await asyncio.sleep(0.5)
+            metrics.LOOP_LAG_SECONDS.set(max(0.0, time.perf_counter() - before - 0.5))
+
+    async def _watch_lag(self) -> None:
+        while True:
+            with suppress(Exception):  # between two assignments there is nothing to say
+                self._measure_lag()
+            await asyncio.sleep(5)
+
+    def _measure_lag(self) -> None:
+        now = time.time()
+        for role, app in self._apps.items():
+            behind: dict[str, int] = {}
+            age: dict[str, float] = {}
+            for tp in app.consumer.assignment():
+                topic = tp.topic.removeprefix(self.settings.topic_prefix)
+                if topic not in BY_NAME:
+                    continue
+                end = app.consumer.highwater(tp) or 0
+                done = app.consumer._committed_offset.get(tp)
+                lag = max(0, end - (done if done is not None else app.consumer._read_offset.get(tp) or 0))
+                behind[topic] = behind.get(topic, 0) + lag
+                handled = self._runner.handled_until.get((topic, tp.partition))
+                if lag and handled is not None:
+                    age[topic] = max(age.get(topic, 0.0), now - handled.timestamp())
+            for topic, records in behind.items():
+                metrics.LAG_RECORDS.labels(role, topic).set(records)
+                retention = BY_NAME[topic].retention_ms
+                share = age.get(topic, 0.0) * 1000 / retention if retention else 0.0
+                metrics.LAG_RETENTION.labels(role, topic).set(share)
+
+    async def _shut_down(self) -> bool:
+        """Finish what is in flight, commit it, then stop Faust without another commit. False: not all ended."""
+        for task in self._watchers:
+            task.cancel()
+        clean = await self._runner.drain(self.settings.drain_seconds)
+        with suppress(Exception):
+            async with asyncio.timeout(2):
+                await asyncio.gather(*(app.consumer.commit() for app in self._apps.values()), return_exceptions=True)
+        for app in self._apps.values():
+            disarm_commits(app)
+        try:
+            async with asyncio.timeout(STOP_SECONDS):
+                await asyncio.gather(*(app.stop() for app in self._apps.values()), return_exceptions=True)
+        except TimeoutError:
+            clean = False
+        return clean
+
+
+async def _retrying(work: Callable[[], Awaitable[object]], what: str, seconds: float = 60.0) -> None:
+    """A dependency that starts beside us may need a moment; one that stays away is an error that names it."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            await work()
+            return
+        except DependencyDown as error:
+            if time.monotonic() > end:
+                raise
+            log.info("waiting for %s: %s", what, error)
+            await asyncio.sleep(0.5)
+
+
+async def _flush_for_ever(store: VectorStore) -> None:
+    while True:
+        await asyncio.sleep(1.0)
+        try:
+            await store.flush()
+        except DependencyDown as error:
+            log.warning("the store could not be flushed: %s", error)
+
+
+def _leave_hard() -> None:
+    logging.shutdown()
+    os._exit(HARD_EXIT)
+
+
+def run_worker(
+    settings: Settings,
+    roles: Sequence[Role] = ROLES,
+    *,
+    at_step: AtStep = lambda step: None,
+    on_ready: Callable[[], None] = lambda: None,
+) -> int:
+    """Run until SIGINT or SIGTERM. The exit code of `Worker.run`; a second signal leaves at once."""
+    import uvloop
+
+    async def main() -> int:
+        worker = Worker(settings, roles, at_step=at_step, on_ready=on_ready)
+        loop = asyncio.get_running_loop()
+        signals = 0
+
+        def on_signal() -> None:
+            nonlocal signals
+            signals += 1
+            if signals > 1:
+                _leave_hard()
+            worker.stop()
+            # Whatever hangs from here on, the process is gone in time; that loses nothing because kill -9 does not.
+            loop.call_later(settings.drain_seconds + STOP_SECONDS, _leave_hard)
+
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, on_signal)
+        return await worker.run()
+
+    code = uvloop.run(main())
+    return code

@@ -1,0 +1,393 @@
+"""The outcome runner: the only place that touches Faust's streams.
+
+How a batch is worked off, and why nothing is lost:
+
+1. Faust hands over up to `batch_max` records (`take_events`, concurrency 1: offsets are committed in order only so).
+2. They are split into lanes (one a tenant). Records of a lane are handled in order, lanes side by side.
+3. A stage returns an outcome for each record. Its `emit` is acknowledged by the broker (`Emitter.send`).
+4. Bad data is parked at once: byte for byte into the dead letters, acknowledged as well.
+5. A dependency that is down: the lane stays on its record and backs off. Nothing is skipped, nothing is un-acked.
+6. When all lanes are through, control goes back to Faust, which acks the whole batch.
+7. The body never raises. When it is cancelled, commits are disarmed first (Faust acks in `finally`), so that the
+   batch comes again.
+
+A crash between any two steps repeats the batch; stages are idempotent, so the end is the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import time
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Protocol, assert_never
+
+from streams import metrics
+from streams.emitter import Emitter
+from streams.errors import BadData, DependencyDown, Refused
+from streams.health import Health
+from streams.outcome import Done, Duplicate, Outbound, Outcome, Parked, Retry, Skipped
+from streams.records import DEAD_LETTER_PREFIX, Headers, Inbound, header
+from streams.settings import Settings
+
+log = logging.getLogger(__name__)
+
+# An unknown error is a bug: repeating it a few times rides out a fluke, more would only hold others up.
+BUG_TRIES = 5
+# A record on which a dependency fails this often, and for this long, while it works for others is poison.
+POISON_STRIKES = 8
+POISON_SECONDS = 30.0
+BACKOFF_FIRST_SECONDS = 0.2
+BACKOFF_MAX_SECONDS = 10.0
+
+
+class Stage(Protocol):
+    """One step of the flow behind one topic."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def topic(self) -> str:
+        """Input topic, without the prefix."""
+        ...
+
+    @property
+    def dead_letters(self) -> str:
+        """`dead-letters`, or `dead-letters.raw` where the text has not been redacted yet."""
+        ...
+
+    @property
+    def dependencies(self) -> tuple[str, ...]: ...
+
+    @property
+    def lane_batch(self) -> int:
+        """How many records of one lane `handle` takes at once."""
+        ...
+
+    def lane(self, record: Inbound) -> str:
+        """Records of one lane keep their order. Never raises."""
+        ...
+
+    async def handle(self, records: Sequence[Inbound]) -> Sequence[Outcome]:
+        """One outcome a record. Raises `BadData`, `Refused`, `DependencyDown`; anything else is a bug."""
+        ...
+
+    async def on_parked(self, record: Inbound, parked: Parked) -> Sequence[Outbound]:
+        """What later stages are told when the runner parks a record itself."""
+        ...
+
+
+@dataclass
+class _Trouble:
+    """What happened to the records under way so far."""
+
+    started: float = field(default_factory=time.monotonic)
+    attempts: int = 0
+    bugs: int = 0
+    strikes: int = 0
+    seen: int | None = None
+
+
+class Runner:
+    """Runs stages for one process. `draining` stops it from taking new batches; see `drain`."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        emitter: Emitter,
+        health: Health,
+        *,
+        probes: Mapping[str, Callable[[], Awaitable[object]]] | None = None,
+        poison_seconds: float = POISON_SECONDS,
+    ) -> None:
+        """`probes`: for each dependency a small request that must work; it raises when it does not."""
+        self._settings = settings
+        self._emitter = emitter
+        self._health = health
+        self._probes = probes or {}
+        self._poison_seconds = poison_seconds
+        # Append time of the latest record handled, by (topic, partition): what the lag in time is measured from.
+        self.handled_until: dict[tuple[str, int], datetime] = {}
+        self._busy: set[str] = set()
+        self._quiet = asyncio.Event()
+        self._quiet.set()
+        self._draining = asyncio.Event()
+        self._lanes = asyncio.Semaphore(settings.lanes)
+        self._requests: set[asyncio.Task[None]] = set()
+
+    # Faust ---------------------------------------------------------------------------------------------------------
+
+    def attach(self, app: Any, stage: Stage) -> None:
+        """Register `stage` as an agent of a `faust.App`."""
+        topic = self._raw_topic(app, stage.topic)
+
+        async def agent(stream: Any) -> None:
+            try:
+                async for events in stream.take_events(
+                    self._settings.batch_max, within=self._settings.batch_within_seconds
+                ):
+                    await self._hold_if_draining()
+                    await self.run_batch(stage, [self._inbound(stage.topic, event) for event in events])
+            except asyncio.CancelledError:
+                disarm_commits(app)
+                raise
+
+        app.agent(topic, concurrency=1, name=f"{stage.name}.{stage.topic}")(agent)
+
+    def attach_requests(self, app: Any, topic_name: str, handle: Callable[[Inbound], Awaitable[None]]) -> None:
+        """Register a request/reply handler: a bounded set of tasks, so that a slow request holds no other up.
+
+        A request is acked when it is taken: one that dies with the process is past its deadline anyway.
+        """
+        topic = self._raw_topic(app, topic_name)
+        slots = asyncio.Semaphore(self._settings.recall_concurrency)
+
+        async def one(record: Inbound) -> None:
+            try:
+                await handle(record)
+            except asyncio.CancelledError:
+                raise
+            except Exception as error:
+                log.error("request failed: %s", describe(error))
+            finally:
+                slots.release()
+
+        async def agent(stream: Any) -> None:
+            async for event in stream.events():
+                await slots.acquire()
+                task = asyncio.create_task(one(self._inbound(topic_name, event)))
+                self._requests.add(task)
+                task.add_done_callback(self._requests.discard)
+
+        app.agent(topic, concurrency=1, name=f"requests.{topic_name}")(agent)
+
+    def _raw_topic(self, app: Any, name: str) -> Any:
+        return app.topic(
+            self._settings.topic_prefix + name,
+            key_type=bytes,
+            value_type=bytes,
+            key_serializer="raw",
+            value_serializer="raw",
+        )
+
+    @staticmethod
+    def _inbound(topic: str, event: Any) -> Inbound:
+        message = event.message
+        headers: Headers = tuple((name, value or b"") for name, value in (message.headers or ()))
+        return Inbound(
+            topic=topic,
+            partition=message.partition,
+            offset=message.offset,
+            timestamp=datetime.fromtimestamp(message.timestamp, UTC),
+            key=message.key,
+            value=message.value,
+            headers=headers,
+        )
+
+    async def _hold_if_draining(self) -> None:
+        if self._draining.is_set():
+            # Never acked: the batch comes again after the restart.
+            await asyncio.Event().wait()
+
+    async def drain(self, seconds: float) -> bool:
+        """Take no new batch and wait for those in flight. False when they did not end in time."""
+        self._draining.set()
+        self._health.stopping = True
+        try:
+            async with asyncio.timeout(seconds):
+                await self._quiet.wait()
+                if self._requests:
+                    await asyncio.wait(self._requests)
+        except TimeoutError:
+            return False
+        # Faust acks when its generator is resumed, right after our body; give it that turn.
+        await asyncio.sleep(0.05)
+        return True
+
+    async def in_flight_done(self, seconds: float) -> None:
+        """Before partitions go to another worker: wait for the batches that are under way (two writers of one tenant
+        would each settle without the other's memory)."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._quiet.wait()
+        except TimeoutError:
+            log.warning("partitions were taken away while a batch was still under way")
+
+    # The batch -----------------------------------------------------------------------------------------------------
+
+    async def run_batch(self, stage: Stage, records: Sequence[Inbound]) -> None:
+        """Returns when every record has its outcome, acknowledged by the broker."""
+        batch = f"{stage.name}.{stage.topic}"
+        self._busy.add(batch)
+        self._quiet.clear()
+        self._health.begin(batch)
+        try:
+            lanes: dict[str, list[Inbound]] = defaultdict(list)
+            for record in records:
+                lanes[stage.lane(record)].append(record)
+            async with asyncio.TaskGroup() as group:
+                for lane in lanes.values():
+                    group.create_task(self._run_lane(stage, lane))
+            for record in records:
+                self.handled_until[record.topic, record.partition] = record.timestamp
+        finally:
+            self._health.end(batch)
+            self._busy.discard(batch)
+            if not self._busy:
+                self._quiet.set()
+
+    async def _run_lane(self, stage: Stage, records: Sequence[Inbound]) -> None:
+        async with self._lanes:
+            at = 0
+            while at < len(records):
+                part = records[at : at + stage.lane_batch]
+                started = time.perf_counter()
+                await self._handle(stage, part)
+                metrics.STAGE_SECONDS.labels(stage.name).observe(time.perf_counter() - started)
+                at += len(part)
+
+    async def _handle(self, stage: Stage, records: Sequence[Inbound]) -> None:
+        trouble = _Trouble()
+        while True:
+            outcomes = await self._attempt(stage, records, trouble)
+            if outcomes is None:
+                # Together they fail: one by one, so that a bad record parks alone.
+                for record in records:
+                    await self._handle(stage, [record])
+                return
+            waiting = next((o for o in outcomes if isinstance(o, Retry)), None)
+            if waiting is None:
+                break
+            await self._back_off(stage, trouble, waiting.dependency, waiting.after)
+        for record, outcome in zip(records, outcomes, strict=True):
+            await self._finish(stage, record, outcome)
+
+    async def _attempt(self, stage: Stage, records: Sequence[Inbound], trouble: _Trouble) -> Sequence[Outcome] | None:
+        """Outcomes, or None when several records failed together and should be tried one by one."""
+        trouble.attempts += 1
+        try:
+            outcomes = await stage.handle(records)
+        except (BadData, Refused) as error:
+            return [Parked(stage.name, error.reason, exception=type(error).__name__)] if len(records) == 1 else None
+        except DependencyDown as error:
+            if len(records) > 1:
+                return None
+            self._note_down(stage, error)
+            if await self._is_poison(stage, error.dependency, trouble):
+                return [Parked(stage.name, f"{error.dependency}_failed", exception=type(error).__name__)]
+            return [Retry(error.dependency, error.retry_after)]
+        except Exception as error:
+            if len(records) > 1:
+                return None
+            trouble.bugs += 1
+            log.error("stage %s: %s", stage.name, describe(error))
+            if trouble.bugs >= BUG_TRIES:
+                return [Parked(stage.name, "internal_error", exception=type(error).__name__)]
+            return [Retry("self")]
+        for dependency in stage.dependencies:
+            self._health.succeeded(dependency)
+        return outcomes
+
+    def _note_down(self, stage: Stage, error: DependencyDown) -> None:
+        metrics.RETRIES.labels(stage.name, error.dependency).inc()
+        if self._health.failed(error.dependency, str(error)):
+            log.warning("stage %s waits: %s", stage.name, error)
+
+    async def _is_poison(self, stage: Stage, dependency: str, trouble: _Trouble) -> bool:
+        """A strike counts only when the dependency has worked since the last one: for others, or for a probe."""
+        if dependency not in self._probes:
+            return False
+        successes = self._health.successes[dependency]
+        if trouble.seen is None or successes == trouble.seen:
+            try:
+                await self._probes[dependency]()
+            except Exception:
+                trouble.seen = self._health.successes[dependency]
+                return False
+        trouble.seen = successes
+        trouble.strikes += 1
+        return trouble.strikes >= POISON_STRIKES and time.monotonic() - trouble.started >= self._poison_seconds
+
+    async def _back_off(self, stage: Stage, trouble: _Trouble, dependency: str, after: float | None) -> None:
+        ceiling = min(BACKOFF_MAX_SECONDS, BACKOFF_FIRST_SECONDS * 2 ** min(trouble.attempts, 10))
+        pause = min(after, 60.0) if after is not None else random.uniform(ceiling / 2, ceiling)
+        self._health.alive_waiting(f"{stage.name}.{stage.topic}")
+        await asyncio.sleep(pause)
+
+    async def _finish(self, stage: Stage, record: Inbound, outcome: Outcome) -> None:
+        match outcome:
+            case Done(emit=emit):
+                metrics.RECORDS.labels(stage.name, "done").inc()
+            case Duplicate(emit=emit):
+                metrics.RECORDS.labels(stage.name, "duplicate").inc()
+            case Skipped(reason=reason, emit=emit):
+                metrics.RECORDS.labels(stage.name, "skipped").inc()
+                metrics.SKIPPED.labels(stage.name, reason).inc()
+            case Parked():
+                metrics.RECORDS.labels(stage.name, "parked").inc()
+                metrics.DEAD_LETTERS.labels(stage.name, outcome.reason).inc()
+                told = outcome.emit or tuple(await stage.on_parked(record, outcome))
+                emit = (dead_letter(stage, record, outcome, self._settings.topic_prefix), *told)
+            case Retry():
+                raise AssertionError("a retry is not an end")
+            case _:
+                assert_never(outcome)
+        try:
+            await self._send(stage, emit)
+        except BadData as error:
+            # What the stage made of the record is larger than any record may be.
+            if isinstance(outcome, Parked):
+                raise
+            await self._finish(stage, record, Parked(stage.name, error.reason))
+
+    async def _send(self, stage: Stage, emit: Sequence[Outbound]) -> None:
+        trouble = _Trouble()
+        while True:
+            try:
+                return await self._emitter.send(emit)
+            except DependencyDown as error:
+                trouble.attempts += 1
+                self._note_down(stage, error)
+                await self._back_off(stage, trouble, error.dependency, error.retry_after)
+
+
+def dead_letter(stage: Stage, record: Inbound, parked: Parked, prefix: str) -> Outbound:
+    """Key, value and headers as they came, and why it is here. No text of the record goes into the headers."""
+    tries = header(record.headers, DEAD_LETTER_PREFIX + "redriven_count")
+    kept = tuple((n, v) for n, v in record.headers if not n.startswith(DEAD_LETTER_PREFIX))
+    facts = {
+        "topic": prefix + record.topic,
+        "partition": str(record.partition),
+        "offset": str(record.offset),
+        "stage": parked.stage,
+        "reason": parked.reason,
+        "exception.class.name": parked.exception,
+        "attempts": "1",
+        "failed_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
+        "redriven_count": tries[1].decode("ascii", "replace") if tries else "0",
+    }
+    errors = tuple((DEAD_LETTER_PREFIX + name, value.encode()) for name, value in facts.items())
+    return Outbound(stage.dead_letters, record.key, record.value, kept + errors)
+
+
+def disarm_commits(app: Any) -> None:
+    """Faust acks a batch in `finally` when it is cancelled, and commits at stop: from here on nothing is committed."""
+
+    async def no_commit(*args: Any, **kwargs: Any) -> bool:
+        return False
+
+    app.consumer.commit = no_commit
+
+
+def describe(error: BaseException) -> str:
+    """Type and place, never the message: it may quote a conversation."""
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    where = f" at {frame.tb_frame.f_code.co_filename.rsplit('/', 1)[-1]}:{frame.tb_lineno}" if frame else ""
+    return type(error).__name__ + where
