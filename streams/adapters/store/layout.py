@@ -1,0 +1,64 @@
+"""What the store looks like: collections, vectors and payload indexes, as data that both engines build from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+RECORDS = "memory_records"
+ARCHIVE = "memory_archive"
+STATE = "memory_state"
+
+DENSE = "dense"
+SPARSE = "sparse"
+
+# No global graph: every search has a tenant filter, under which a global graph loses recall (0.3-0.9 measured).
+# One small graph a tenant keeps it at 1.0. A search without the tenant filter must therefore be exact.
+HNSW_M = 0
+HNSW_PAYLOAD_M = 16
+HNSW_EF_CONSTRUCT = 200
+HNSW_EF = 100
+# KiB of vectors under which a plain scan is used; the engine's default.
+FULL_SCAN_THRESHOLD = 10_000
+
+IndexKind = Literal["keyword", "integer", "float", "datetime"]
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """One payload index. Only the tenant's takes part in the graph: with a graph for each, building never ends."""
+
+    key: str
+    kind: IndexKind
+    tenant: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """`vectors`: has the dense and the sparse vector. `cold`: read from disk, not kept in memory."""
+
+    name: str
+    indexes: tuple[Index, ...]
+    vectors: bool = True
+    cold: bool = False
+
+
+TENANT = Index("tenant", "keyword", tenant=True)
+
+MEMORY_INDEXES = (
+    TENANT,
+    *(
+        Index(key, "keyword")
+        for key in ("status", "layer", "memory_type", "tags", "entities", "slot", "session_id", "event_ids")
+    ),
+    Index("shard", "integer"),
+    Index("sequence", "integer"),
+    *(Index(key, "datetime") for key in ("last_access_time", "idle_since", "valid_from", "valid_until", "occurred_at")),
+    Index("importance", "float"),
+)
+
+COLLECTIONS = (
+    Collection(RECORDS, MEMORY_INDEXES),
+    Collection(ARCHIVE, MEMORY_INDEXES, cold=True),
+    Collection(STATE, (TENANT, Index("kind", "keyword")), vectors=False),
+)

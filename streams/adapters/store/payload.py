@@ -1,0 +1,129 @@
+"""Memories and documents as points: ids, payloads and vectors, and back."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID, uuid5
+
+import numpy as np
+from pydantic_core import from_json
+
+from schemas import MemoryRecord, Tenant
+from streams.ports import Doc, SparseVector, StoredMemory, Vectors
+
+Payload = dict[str, Any]
+
+_MEMORY_ID = re.compile(r"mem_([0-9a-f]{32})")
+_FOREIGN_IDS = UUID("6d656d73-7472-4561-8d2d-666f72656967")
+_DOCS = UUID("6d656d73-7472-4561-8d2d-646f63756d65")
+NO_WORDS = SparseVector()
+
+_INT64 = 2**63
+_UINT32 = 2**32
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """`dense` is None for a text without any token: it is stored and found, only not by meaning."""
+
+    id: UUID
+    payload: Payload
+    dense: Vectors | None = None
+    sparse: SparseVector = NO_WORDS
+
+
+def point_id(memory_id: str) -> UUID:
+    """`mem_<32 hex>` is its own UUID, which keeps ids in order; any other text is hashed to a UUID of version 5."""
+    own = _MEMORY_ID.fullmatch(memory_id)
+    return UUID(hex=own[1]) if own else uuid5(_FOREIGN_IDS, memory_id)
+
+
+def memory_id_of(point: UUID) -> str | None:
+    """The inverse of `point_id`; None when the point may be a hashed id, so that the payload must be asked."""
+    return None if point.version == 5 else f"mem_{point.hex}"
+
+
+def memory_payload(tenant: Tenant, record: MemoryRecord) -> Payload:
+    """The record's JSON fields without nulls and empty lists, and what it is filtered by beside them.
+
+    Raises `ValueError` for another tenant's record and for what an engine can't keep.
+    """
+    if record.namespace != tenant.namespace or record.user_id != tenant.user_id:
+        raise ValueError("the record belongs to another tenant")
+    if not -_INT64 <= record.sequence < _INT64 or not -_INT64 <= record.shard < _INT64:
+        raise ValueError("sequence and shard must be 64-bit integers")
+    # By way of JSON text: it refuses what is not Unicode, and is faster than dumping to Python objects.
+    fields: Payload = from_json(record.model_dump_json(exclude_none=True))
+    payload = {key: value for key, value in fields.items() if value != []}
+    payload["tenant"] = tenant.key
+    payload["idle_since"] = payload.get("last_access_time", payload["created_at"])
+    if record.slot is not None:
+        payload["slot"] = record.slot
+    if record.sources:
+        payload["event_ids"] = list(dict.fromkeys(source.event_id for source in record.sources))
+    return payload
+
+
+def memory_record(payload: Mapping[str, Any]) -> MemoryRecord:
+    return MemoryRecord.model_validate(payload)
+
+
+def memory_point(tenant: Tenant, memory: StoredMemory, dimension: int) -> Point:
+    """Raises `ValueError` unless everything about the memory fits."""
+    dense = check_dense(memory.vector, (dimension,))
+    return Point(
+        id=point_id(memory.record.memory_id),
+        payload=memory_payload(tenant, memory.record),
+        dense=dense if dense.any() else None,
+        sparse=check_sparse(memory.sparse),
+    )
+
+
+def check_dense(vector: Vectors, shape: tuple[int, ...]) -> Vectors:
+    """As float32. Raises `ValueError` on another shape and on NaN or infinity."""
+    dense = np.asarray(vector, dtype=np.float32)
+    if dense.shape != shape:
+        raise ValueError(f"a vector has the shape {dense.shape}, the store is made for {shape}")
+    if not np.isfinite(dense).all():
+        raise ValueError("a vector has a component that is not a finite number")
+    return dense
+
+
+def check_sparse(sparse: SparseVector) -> SparseVector:
+    """Raises `ValueError` unless ids are uint32 and unique and every weight is finite."""
+    if len(sparse.indices) != len(sparse.values) or len(set(sparse.indices)) != len(sparse.indices):
+        raise ValueError("a sparse vector needs one weight for each of its unique term ids")
+    if not all(0 <= index < _UINT32 for index in sparse.indices) or not np.isfinite(sparse.values).all():
+        raise ValueError("a sparse vector has a term id or a weight out of range")
+    return sparse
+
+
+def doc_id(tenant: Tenant, kind: str, key: str) -> UUID:
+    return uuid5(_DOCS, json.dumps([tenant.key, kind, key]))
+
+
+def doc_point(tenant: Tenant, doc: Doc) -> Point:
+    """The body is JSON text: the store neither indexes nor changes it. Raises `ValueError` if it is not JSON."""
+    try:
+        body = json.dumps(dict(doc.body), ensure_ascii=False, allow_nan=False)
+    except TypeError:
+        raise ValueError("the body of a document must be JSON") from None
+    payload = {"tenant": tenant.key, "kind": doc.kind, "key": doc.key, "body": body}
+    for text in payload.values():
+        text.encode()
+    return Point(id=doc_id(tenant, doc.kind, doc.key), payload=payload)
+
+
+def doc_of(payload: Mapping[str, Any]) -> Doc:
+    return Doc(kind=payload["kind"], key=payload["key"], body=json.loads(payload["body"]))
+
+
+def dense_of(values: Sequence[float] | None, dimension: int) -> Vectors:
+    """Read-only, because it is shared; zeros where nothing was stored."""
+    vector = np.zeros(dimension, np.float32) if values is None else np.fromiter(values, np.float32, dimension)
+    vector.flags.writeable = False
+    return vector
