@@ -1,0 +1,146 @@
+"""What both lexers hand to the grammar, and how a table of patterns becomes a lexer."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
+
+from streams.memory.timephrases.calendar import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """A time of day. `half` is "am" or "pm" where it was said; `None` leaves an hour up to 12 open."""
+
+    hour: int
+    minute: int | None = None
+    second: int | None = None
+    half: str | None = None
+    exact: bool = False  # written on the 24-hour clock: 08:00, 13h
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """A description of a time, as far as the words say it. Adjacent descriptions unite to a fuller one."""
+
+    year: int | None = None
+    month: int | None = None
+    day: int | None = None
+    weekday: int | None = None  # Monday 0
+    feast: str | None = None
+    season: str | None = None
+    lunar: bool | None = None
+    base: Span | None = None  # a place in time that is known already: "next week", "two days ago"
+    offset: bool | None = None  # `base` came from counting; its grain is the unit counted in
+    clock: Clock | None = None
+    part: str | None = None
+    step: int | None = None  # "next March" 1, "last March" -1, "this March" 0
+    zone: str | None = None
+    fuzzy: bool = False
+
+    def unite(self, other: "When") -> "When | None":
+        """Both descriptions as one, or `None` where they speak of the same thing twice."""
+        values = {}
+        for name in FIELDS:
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if mine is not None and theirs is not None and mine != theirs:
+                return None
+            values[name] = theirs if mine is None else mine
+        return When(**values, fuzzy=self.fuzzy or other.fuzzy)
+
+    def fill(self, other: "When", names: Iterable[str]) -> "When":
+        """This description with gaps among `names` filled from the other side of a range."""
+        return replace(self, **{n: getattr(other, n) for n in names if getattr(self, n) is None})
+
+    def has(self, *names: str) -> bool:
+        return any(getattr(self, n) is not None for n in names)
+
+
+FIELDS = tuple(f for f in When.__dataclass_fields__ if f != "fuzzy")
+DATE_FIELDS = ("year", "month", "day", "weekday", "feast", "season", "base", "step")
+
+
+@dataclass(frozen=True, slots=True)
+class Relative:
+    """A unit counted from the one that holds the reference: "tomorrow", 去年, "tonight"."""
+
+    unit: str
+    steps: int
+    part: str | None = None
+    clock: Clock | None = None
+    edge: str | None = None
+    nth: int | None = None  # the nth `unit` of the year `year`, or of the reference's year moved by `steps`
+    year: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Duration:
+    """Amounts by unit, as in "1 year 2 months"; `fuzzy` for "a few"."""
+
+    parts: tuple[tuple[float, str], ...]
+    fuzzy: bool = False
+
+    @property
+    def unit(self) -> str:
+        return self.parts[-1][1]
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    kind: str
+    value: Any
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """One kind of token: a regular expression and what a match means. `read` returns `None` to decline."""
+
+    kind: str
+    regex: str
+    read: Callable[["re.Match[str]"], Any] = field(default=lambda m: m.group())
+
+
+def _renamed(regex: str, suffix: int) -> str:
+    return re.sub(r"\(\?P(<[a-z]+|=[a-z]+)", rf"(?P\1_{suffix}", regex)
+
+
+class Lexer:
+    """Tokens of a text in order; the first pattern that matches and accepts at a place wins."""
+
+    def __init__(self, patterns: Sequence[Pattern]) -> None:
+        self._patterns = [(p, re.compile(p.regex)) for p in patterns]
+        # The union only finds places (its groups renamed, for patterns share names); each pattern then reads its own.
+        self._union = re.compile("|".join(f"(?:{_renamed(p.regex, i)})" for i, p in enumerate(patterns)))
+
+    def tokens(self, text: str) -> Iterable[Token]:
+        position = 0
+        while found := self._union.search(text, position):
+            token = self._at(text, found.start())
+            if token is None:
+                position = found.start() + 1
+            else:
+                yield token
+                position = token.end
+
+    def _at(self, text: str, position: int) -> Token | None:
+        for pattern, regex in self._patterns:
+            match = regex.match(text, position)
+            if match and match.end() > position:
+                value = pattern.read(match)
+                if value is not None:
+                    return Token(pattern.kind, value, position, match.end())
+        return None
+
+
+def alternatives(words: Iterable[str]) -> str:
+    """A group that matches any of the words, the longest first."""
+    return "(?:" + "|".join(re.escape(w) for w in sorted(words, key=len, reverse=True)) + ")"
+
+
+@lru_cache(maxsize=4096)
+def two_digit_year(number: int) -> int:
+    """Years of two digits lie between 1970 and 2069 (POSIX strptime has 1969 to 2068)."""
+    return number + (2000 if number < 70 else 1900)
