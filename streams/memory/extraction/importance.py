@@ -1,0 +1,35 @@
+"""Importance of a fact from 1 to 5, from signals that the documentation lists."""
+
+from __future__ import annotations
+
+import re
+
+# A standing rule is what every later answer has to obey.
+STANDING = re.compile(
+    r"\b(?:from now on|going forward|in (?:the )?future|always (?!been\b|had\b|loved\b|wanted\b)|every time you|whenever you|never (?:use|call|mention"
+    r"|send|include|ask|assume|show|recommend|suggest|write|reply|schedule)|by default|as a rule|for all (?:future|my)|remember (?:that|to|this|i|my))\b"
+    r"|以后|今后|往后|从现在起|从今(?:天|往后)|每次都|永远|一律|默认|记住|请记得|别再|不要再|都按(?:这|此)",
+    re.IGNORECASE,
+)
+_STRONG = re.compile(
+    r"\b(?:must|critical|crucial|essential|important|absolutely|strictly|severe(?:ly)?|serious(?:ly)?|deadly|urgent|emergency|never|can['’]?t stand|hate"
+    r"|love|top priority|non-negotiable)\b|必须|一定要|千万|绝对|严重|致命|重要|紧急|关键|特别|非常|最|绝不",
+    re.IGNORECASE,
+)
+_WEAK = re.compile(
+    r"\b(?:maybe|perhaps|might|sort of|kind of|a bit|slightly|sometimes|occasionally|for now|just this once|this time|not sure)\b"
+    r"|可能|也许|大概|有点|偶尔|有时|暂时|这次|不太确定|好像",
+    re.IGNORECASE,
+)
+
+
+def importance(base: int, sentence: str, *, correction: bool = False) -> float:
+    """`base` is the slot's; a standing rule is 5; strong words and corrections add one, hedges take one.
+
+    >>> importance(3, "I might try it"), importance(3, "from now on answer in French")
+    (2.0, 5.0)
+    """
+    if STANDING.search(sentence):
+        return 5.0
+    score = base + (1 if correction or _STRONG.search(sentence) else 0) - (1 if _WEAK.search(sentence) else 0)
+    return float(min(5, max(1, score)))

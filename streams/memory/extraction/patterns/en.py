@@ -1,0 +1,142 @@
+"""English wordings of slots. Order is precedence: the more specific wording first."""
+
+from __future__ import annotations
+
+from streams.memory.extraction.patterns import Wordings
+
+_FRAGMENTS = {
+    # A name: capitalised words, joined by small ones ("Bank of England").
+    "name": r"(?-i:[A-Z][\w’'.&-]*( (of|the|de|van|von|la|al|bin|da|di|and|&) (?=[A-Z])[\w’'.&-]+| [A-Z0-9][\w’'.&-]*){0,5})",
+    "kin": (
+        r"(wife|husband|spouse|partner|girlfriend|boyfriend|fianc[eé]e?|mother|father|mom|mum|dad|parents?|son|daughter"
+        r"|kids?|child|children|brother|sister|sibling|uncle|aunt|cousin|nephew|niece|grand(ma|pa|mother|father|parents"
+        r"|son|daughter)|friend|roommate|flatmate|colleague|co-?worker|boss|manager|supervisor|professor|teacher|tutor"
+        r"|neighbou?r|landlord|client|team|company|dog|cat|puppy|kitten|pet|doctor|therapist|coach|ex)"
+    ),
+    # Who: the speaker, somebody of theirs with or without a name, a name, a pronoun.
+    "who": r"(?P<s>i|we|(my|our) (\w+ ){0,2}?<kin>(,? <name>)?|<name>|he|she|they)",
+    "thing": r"(?P<s>(the|our|my|this|that) [\w’' .-]{2,40}?|<name>)",
+    "whose": r"(?P<s>my|our|his|her|(my )?[\w ]{2,24}['’]s)",
+    "be": r"(['’](m|s|re)| am| is| are| was| were)",
+    "have": r"(['’](ve|s)| have| has)",
+    "adv": (
+        r"( (also|now|still|just|actually|really|currently|recently|usually|always|mostly|mainly|generally|often|only|both"
+        r"|all|already|finally|officially|absolutely|definitely|simply|personally|honestly|totally|originally|do|so|very"
+        r"|pretty much|basically|too|even|quite|kind of|sort of|probably|normally|typically|primarily|no longer))*"
+    ),
+    "neg": (
+        r"(?P<n> (do|does|did|am|is|are|was|were|have|has|can|could|will|would)( not|n['’]t)( \w+ly| even)?"
+        r"|['’](m|re|s) not( \w+ly)?| never| cannot| can['’]?t| won['’]?t| no longer)?"
+    ),
+    "stop": (
+        r"(?=$|[,.;:!?\(\)\n—–]| [-–] | (and (i|we|he|she|they|my|it)\b|but|because|cause|so|since|when|while|which|who|though"
+        r"|although|if|unless|now|right now|these days|nowadays|at the moment|currently|any ?more|(this|last|next) \w+"
+        r"|until|till|after|before|too|either|already|as well|instead|every|for (now|the|about|over|almost|nearly|a|an|two"
+        r"|three|four|five|six|\d+)|with|in \d{4}|on (mon|tues|wednes|thurs|fri|satur|sun)day|today|yesterday|tomorrow"
+        r"|tonight|please|thanks|lately|recently|again|any longer)\b)"
+    ),
+    "place": (
+        r"(?P<v>(?-i:[A-Z][\w’'-]*(,? ((of|the|de|la) )?[A-Z][\w’'-]*){0,4})|[a-z][\w’'-]*( [\w’'-]+){0,3}?)<stop>"
+    ),
+    "old_place": r"(?P<o>(?-i:[A-Z][\w’'-]*( [A-Z][\w’'-]*){0,3})|[a-z]\w+)",
+    "like": r"(likes?|loves?|enjoys?|adores?|((am|is|are) )?((really|so|super) )?into|((am|is|are) )?an? ((huge|big|massive) )?fan of)",
+    "job": (
+        r"([\w-]+ ){0,3}?(\w{3,}(er|or|ist|ian|yst|eer)|assistant|accountant|consultant|nurse|student|freshman|sophomore|lawyer"
+        r"|chef|cook|pilot|intern|clerk|judge|coach|mechanic|ceo|cto|cfo|pm|dba|sre|undergrad|undergraduate|phd|apprentice"
+        r"|athlete|soldier|salesman|saleswoman|businessman|businesswoman|housewife|agent|attorney|vet|architect|specialist"
+        r"|veteran|officer|native|immigrant|expat|introvert|extrovert|christian|muslim|buddhist|atheist|widow|teen|woman"
+        r"|man|girl|boy|female|male|mom|dad|parent)"
+    ),
+    "no_fact": r"(?!(it|that|this|these|those|them|what|how|when|if|you|your|the (idea|sound|way|suggestion|first|second|plan))\b)",
+    "no_request": (
+        r"(?!to (know|see|have|get|ask|hear|request|add|make|use|do|be|create|write|go|start|try|thank|say|learn|understand"
+        r"|work|change|keep|buy|find|book|reserve|schedule|rent|watch|leave|travel|take|pay|look|purchase|order|eat)\b)"
+    ),
+    "number": r"(no|an?|one|two|three|four|five|six|\d)",
+}
+_SAY = Wordings(_FRAGMENTS, boundary=r"(?<![\w’'-])")
+_T = r"(?P<v>[^,;:!?\n—]{1,70}?)<stop>"
+
+PATTERNS = (
+    # ---- who
+    _SAY("name", "name", r"<whose>( (full|first|last|real|actual|family))? name( is|['’]s)( (actually|really|now))?(?! (not|n['’]t))"
+         r" (?P<v>[\w’'. -]{1,40}?)<stop>"),
+    _SAY("name", "called named", r"<who><be> (called|named) (?P<v>(?-i:[A-Z])[\w’'. -]{0,40}?)<stop>"),
+    _SAY("name", "i m am", r"(?P<s>i)(['’]m| am) (?P<v>(?-i:[A-Z][a-z]+( [A-Z][a-z]+){0,2}))(?=$|[,.!;]| and\b| from\b)"),
+    _SAY("nickname", "call", r"(please |you can |just |everyone |friends )*calls? me (?P<v>(?!back|on|at|an?|later|when|if|the|for|in"
+         r"|out|up)[\w’'-]{1,20}( (?-i:[A-Z])[\w’'-]*)?)(?=$|[,.!;]| (from|instead|please|not|now|and)\b)"),
+    _SAY("age", "years year turned turning aged yo", r"<who>(<be>| (just |recently )?turned| is turning)<adv> (?P<v>\d{1,3})"
+         r"(?= ?(years?[- ]old|yo|y/o)\b| this| last| in| next|$|[.,!])"),
+    _SAY("birthday", "birthday", r"<whose> birthday( is|['’]s| falls)( on)? (?P<v>[^,;:!?\n]{2,40}?)<stop>"),
+    _SAY("birthday", "born", r"<who> (was|were) born on (?P<v>[^;:!?\n]{2,40}?)(?=$|[.;!?]| and\b)"),
+    _SAY("birthplace", "born", r"<who> (was|were) born( and raised)? in (?=(?-i:[A-Z]))<place>"),
+    _SAY("hometown", "from grew", r"<who>(<be><adv> from| grew up in) (?=(?-i:[A-Z]))<place>"),
+    # ---- where
+    _SAY("city", "moved moving relocated relocating move", r"<who>(<be>|<have>)?<adv> (moved|moving|relocated|relocating|move)"
+         r"( (back|over|house|out))? from <old_place> to <place>"),
+    _SAY("city", "moved moving relocated relocating", r"<who>(<be>|<have>)?<adv> (moved|moving|relocated|relocating)"
+         r"( (back|over|out|down|up))? to (?!(the (next|end|other)|an?\b))<place>"),
+    _SAY("city", "live lives living based reside resides", r"<who><neg>(<be>)?<adv> (live|lives|living|based|resides?|residing)"
+         r"( (right|out|over|just|alone|together|here))? (in|near|at|outside) (?!(an?|the (past|moment|present|same))\b)<place>"),
+    # ---- work and study
+    _SAY("employer", "work works working", r"<who><neg>(<be>|<have> been)?<adv> (work|works|working)( as [^,.]{2,40}?)? (at|for)"
+         r" (?P<v>(?!(least|all|night|home|a while|the moment|my|me|you|us|now|\d|it|this|that|an?)\b)[^,;.!?\n]{2,50}?)<stop>"),
+    _SAY("employer", "joined joining hired started job", r"<who>(<be>|<have>)?<adv> (joined|joining|got hired by|got a job at"
+         r"|started (working )?at|was hired by) (?P<v>(?-i:[A-Z])[^,;.!?\n]{1,50}?)<stop>"),
+    _SAY("employer", "left quit resigned", r"<who>(<have>)?<adv> (left|quit|resigned from) (my job at )?"
+         r"(?P<v>(?-i:[A-Z])[\w’'.& -]{1,40}?)<stop>", operation="retract"),
+    _SAY("occupation", "work works working", r"<who>(<be>)?<adv> (work|works|working) as (an? |the )?(?P<v>[^,;.!?\n]{2,40}?)"
+         r"(?=$|[,.;!?]| (at|for|in|and|but|with|now)\b)"),
+    _SAY("spouse", "married", r"<who>(<be>| got) married to (?P<v>[^,;.!?\n]{2,50}?)<stop>"),
+    _SAY("marital_status", "married single divorced engaged widowed separated", r"<who><neg>(<be>| got| get|<have> (got|been))<adv>"
+         r" (?P<v>married|single|divorced|engaged|widowed|separated)(?=$|[,.;!?]| (and|but|now|to|with|last|since|in|for|again)\b)"),
+    _SAY("diet", "vegan vegetarian pescatarian halal kosher keto gluten dairy", r"<who><neg>(<be>| eat| went| go| follow)?<adv>"
+         r" (an? |on a |strictly |strict )*(?P<v>vegan|vegetarian|pescatarian|halal|kosher|keto|gluten[- ]free|dairy[- ]free)\b"),
+    _SAY("allergy", "allergic allergy", r"<who><neg>(<be>|<have>)?<adv> (an? )?((severe|bad|mild) )?(allergic|allergy) to <no_fact>" + _T),
+    _SAY("occupation", "a an", r"(?P<s>i|we|(my|our) <kin>(,? <name>)?|he|she)(?P<n>['’]m not| am not| is not| isn['’]t)?(<be>)?<adv>"
+         r" an? (?P<v><job>)(?=$|[,.;!?]| (and|but|at|in|from|with|who|by|now|based|on|for|working|trying)\b)"),
+    # ---- taste
+    _SAY("*", "favorite favourite", r"<whose>( (all[- ]time|absolute|new|current))? (?P<a>favou?rite [\w ]{1,25}?)"
+         r"( is|['’]s| are| has always been) " + _T),
+    _SAY("likes", "like likes love loves enjoy enjoys adore adores fan into", r"<who>(?P<n> (do|does)( not|n['’]t)( \w+ly| even)?"
+         r"| never| no longer|['’]m not( \w+ly)?| am not( \w+ly)?| isn['’]t)?(<be>)?<adv> <like> <no_fact><no_request>" + _T),
+    _SAY("likes", "hate hates dislike dislikes detest detests stand loathe despise", r"<who><adv> (hates?|dislikes?|detests?|loathes?"
+         r"|despises?|can['’]?t stand|can ?not stand) <no_fact>(?!to (say|ask|bother|admit|be)\b)" + _T, polarity="negative"),
+    _SAY("prefers", "prefer prefers rather", r"<who>(?P<n> (do|does)( not|n['’]t)( \w+ly)?)?(['’]d| would)?<adv> (prefers?|rather)"
+         r"( to)? (?P<v>[^,;!?\n]{2,80}?)( (over|than|instead of|rather than) (?P<o>[^,;.!?\n]{2,40}?))?<stop>"),
+    _SAY("diet", "eat eats", r"<who>(?P<n> (do|does)( not|n['’]t)( \w+ly)?| never| can['’]?t| cannot| won['’]?t) (eat|eats) <no_fact>"
+         r"(?!(much|anything|any)\b)" + _T),
+    # ---- people and belongings
+    _SAY("children", "have has", r"<who><neg><have>( got)? (?P<v><number>( \w+){0,2}? (sons?|daughters?|kids?|child(ren)?|boys?|girls?"
+         r"|bab(y|ies)|toddlers?))\b"),
+    _SAY("pet", "have has got adopted own", r"<who>(<have>)?( got| adopted| own)? (?P<v><number>( \w+){0,3}? (dogs?|cats?|pupp(y|ies)"
+         r"|kittens?|rabbits?|hamsters?|parrots?|turtles?|horses?|guinea pigs?))\b"),
+    _SAY("family", "have has", r"<who><have>( got)? (?P<v><number>( \w+)? (brothers?|sisters?|siblings?|uncles?|aunts?|cousins?"
+         r"|grandchildren))\b"),
+    _SAY("car", "drive drives", r"<who><adv> drives? (?P<v>an? [^,;.!?\n]{2,40}?)<stop>"),
+    _SAY("owns", "own owns bought purchased", r"<who>(<have>)?<adv> (owns?|bought|purchased) (?P<v>(an?|two|some|my|new|the)"
+         r" [^,;.!?\n]{2,50}?)<stop>"),
+    _SAY("language", "speak speaks", r"<who><neg><adv> speaks? ((fluent|some|a little) )?(?P<v>(?-i:[A-Z])[a-z]+((, and|,| and)"
+         r" (?-i:[A-Z])[a-z]+)*)"),
+    _SAY("learning", "learning studying", r"<who>(<be>|<have> been)<adv> (learning|studying) (?P<v>(?!(about|how|for|from)\b)"
+         r"[^,;.!?\n]{2,40}?)<stop>"),
+    # ---- work in hand
+    _SAY("budget", "budget", r"(?P<s>my|our|the)( \w+){0,3}? budget( for [\w ]{2,30})?( is|['’]s| of| was| would be| will be)"
+         r"( (now|only|about|around|up to|actually))* (?P<v>[^;!?\n]{1,40}?)(?=$|[.;!?]|, | (and|but|for|so|per|this)\b)"),
+    _SAY("deadline", "deadline due", r"<thing>?( (deadline|due date))( for (the |my |our )?[\w ]{2,30}?)?( is| (has |was |got )?moved to"
+         r"|['’]s| was)( now| on| by)* " + _T),
+    _SAY("deadline", "due", r"<thing>( is|['’]s| are)( now)? due( on| by| at| in)? " + _T),
+    _SAY("notification_time", "notify remind alert wake ping", r"(notify|remind|alert|wake|ping)( me| us)( up)?( every day| daily"
+         r"| each (day|morning)| about [\w ]{2,30}?)?( at| before) (?P<v>noon|midnight|\d{1,2}(:\d\d)?( ?[ap]\.?m\.?)?)"),
+    _SAY("meeting_time", "meeting appointment interview call flight standup class demo presentation exam wedding dinner",
+         r"(?P<s>(my|our|the|this)( [\w-]+){0,3}? (meeting|appointment|interview|call|flight|stand-?up|class|demo|presentation"
+         r"|exam|wedding|dinner))( with [\w ]{2,25}?)?( is| has been| was| got|['’]s)?( now| scheduled| set| moved| rescheduled"
+         r"| postponed| changed| pushed| planned)*( from (?P<o>[\w: ]{2,25}?))?( for| on| at| to) (?!the (same|next)\b)" + _T),
+    # ---- who is responsible
+    _SAY("owner", "with", r"(?P<s>the [\w’' .-]{2,40}?|<name>) (is|lies|sits)( now)? with (?P<v><name>)<stop>"),
+    _SAY("owner", "led owned managed run headed handled maintained", r"(?P<s>the [\w’' .-]{2,40}?|<name>) (is|was|are)"
+         r"( now| currently| being)* (led|owned|managed|run|headed|handled|maintained) by (?P<v><name>|my \w+|me)<stop>"),
+    _SAY("owner", "leads owns manages runs heads handles charge responsible over leading running", r"(?P<v><name>)( now| currently)?"
+         r" (leads|manages|runs|heads|handles|is (now )?(in charge of|responsible for|leading|running|managing)|(took|takes|has taken)"
+         r" over) (?P<s>the [\w’' .-]{2,40}?|<name>)<stop>"),
+)  # fmt: skip

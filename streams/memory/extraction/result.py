@@ -1,0 +1,40 @@
+"""What an extractor answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from schemas import Candidate, RedactedEvent
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceTrace:
+    """Why a sentence (characters [start, end) of message `message`) was kept or not."""
+
+    message: int
+    start: int
+    end: int
+    kept: bool
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """`skipped`: one reason word when there are no candidates, e.g. `small_talk`, `question`, `nothing_to_keep`."""
+
+    candidates: tuple[Candidate, ...]
+    skipped: str | None
+    trace: tuple[SentenceTrace, ...] = ()
+
+
+class Extractor(Protocol):
+    """`version` and `prompt_version` are stored with every memory. Raises what the model's port raises, or `BadData`."""
+
+    @property
+    def version(self) -> str: ...
+
+    @property
+    def prompt_version(self) -> str: ...
+
+    async def extract(self, event: RedactedEvent) -> Extraction: ...

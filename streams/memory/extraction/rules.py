@@ -1,0 +1,196 @@
+"""The rule extractor: zh and en, no model. Sentences, then gate, reality, slots, relations, signals."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from schemas import Candidate, Layer, Message, MemoryType, RedactedEvent
+from streams.memory.extraction import importance as weight
+from streams.memory.extraction.condense import condense
+from streams.memory.extraction.gate import blank_code, gate, strip_recalled
+from streams.memory.extraction.lang import fold, language
+from streams.memory.extraction.patterns import Pattern, table
+from streams.memory.extraction.relations import relation
+from streams.memory.extraction.result import Extraction, SentenceTrace
+from streams.memory.extraction.sentences import Sentence, sentences
+from streams.memory.extraction.signals import THRESHOLD, score, signals
+from streams.memory.extraction.slots import Slot, slot_for
+from streams.memory.extraction.speakers import first_person, subject_of, unreal, without_quotations
+from streams.memory.extraction.timing import time_of
+
+MAX_CANDIDATES = 5
+_LONG_TEXT = 2_000  # characters; longer events leave the event loop
+_PLACEHOLDER = re.compile(r"\[[A-Z][A-Z_]*_\d+\]")
+_TAG_QUESTION = re.compile(r"[?？]\W*$")
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """One candidate in the making: the slot and its value, with the place of the value in the sentence."""
+
+    slot: Slot | None
+    subject: str | None
+    value: str | None = None
+    polarity: str = "positive"
+    operation: str = "assert"
+    replaced: str | None = None
+    why: str = ""
+
+
+class RuleExtractor:
+    """`extract_now` is pure and synchronous; `extract` is the same without holding up an event loop."""
+
+    version = "rules-1"
+    prompt_version = ""
+
+    async def extract(self, event: RedactedEvent) -> Extraction:
+        if sum(len(message.text) for message in event.messages) > _LONG_TEXT:
+            return await asyncio.to_thread(self.extract_now, event)
+        return self.extract_now(event)
+
+    def extract_now(self, event: RedactedEvent) -> Extraction:
+        """Candidates of the facts layer, at most 5 a message; `skipped` says why when there are none."""
+        candidates: list[Candidate] = []
+        trace: list[SentenceTrace] = []
+        reasons: list[str] = []
+        zone = event.timezone or "UTC"
+        for place, message in enumerate(event.messages):
+            if message.role != "user":
+                reasons.append(gate(message.text, message.role) or "assistant")
+                continue
+            reason = gate(message.text)
+            if reason is not None:
+                reasons.append(reason)
+                trace.append(SentenceTrace(place, 0, len(message.text), False, reason))
+                continue
+            said_at = message.time or event.occurred_at or event.appended_at
+            kept: list[Candidate] = []
+            for candidate_or_trace in _read(message, place, said_at, zone):
+                if isinstance(candidate_or_trace, Candidate):
+                    kept.append(candidate_or_trace)
+                else:
+                    trace.append(candidate_or_trace)
+                    if not candidate_or_trace.kept:
+                        reasons.append(candidate_or_trace.why)
+            candidates += _best(kept)
+        return Extraction(tuple(candidates), None if candidates else _main(reasons), tuple(trace))
+
+
+def _best(kept: list[Candidate]) -> list[Candidate]:
+    """The most important ones, in the order in which they were said."""
+    strongest = sorted(kept, key=lambda c: (-c.importance, c.start))[:MAX_CANDIDATES]
+    return sorted(strongest, key=lambda c: c.start)
+
+
+def _main(reasons: list[str]) -> str:
+    """One word for an event from which nothing was kept: the reason that comes up most."""
+    return max(reasons, key=reasons.count) if reasons else "nothing_to_keep"
+
+
+def _read(message: Message, place: int, said_at: datetime, zone: str) -> Iterator[Candidate | SentenceTrace]:
+    text = blank_code(strip_recalled(message.text))
+    for sentence in sentences(text):
+        lang = language(sentence.text)
+        found, why = _judge(sentence, lang, message.speaker)
+        if found:
+            yield SentenceTrace(place, sentence.start, sentence.end, True, why)
+        else:
+            yield SentenceTrace(place, sentence.start, sentence.end, False, why)
+        for one in found:
+            yield _candidate(one, sentence, lang, message, place, said_at, zone)
+
+
+def _judge(sentence: Sentence, lang: str, speaker: str | None) -> tuple[list[_Found], str]:
+    """What a sentence says that is worth keeping, and the reason for the decision either way."""
+    text = sentence.text
+    if gate(text) is not None:
+        return [], gate(text) or ""
+    if _PLACEHOLDER.search(text) and gate(_PLACEHOLDER.sub(" ", text)) is not None:
+        return [], "placeholder_only"
+    reason = unreal(text)
+    if reason:
+        return [], reason
+    bare = without_quotations(text)
+    shown = signals(bare, lang)
+    total = score(shown)
+    names = ", ".join(signal.name for signal in shown)
+    if not sentence.question:
+        slots = list(_slots(text, lang, speaker))
+        if slots:
+            return slots, "slot: " + ", ".join(one.slot.attribute for one in slots if one.slot)
+        general = relation(text)
+        if general:
+            slot = slot_for(general.attribute)
+            return [_Found(slot, general.subject, general.value, why="relation")], f"relation: {general.attribute}"
+    if weight.STANDING.search(bare) and not sentence.question:
+        return [_Found(slot_for("instruction"), first_person(speaker), why="standing")], "standing rule"
+    if total >= THRESHOLD:
+        return [_Found(None, first_person(speaker), why=names)], f"signals: {names}"
+    return [], "question" if sentence.question else "nothing_to_keep"
+
+
+def _slots(text: str, lang: str, speaker: str | None) -> Iterator[_Found]:
+    """The statements about known slots, at most one for each stretch of the sentence."""
+    taken: list[tuple[int, int]] = []
+    for pattern in table(lang).matching(fold(text)):
+        for match in pattern.expression.finditer(text):
+            if any(match.start() < end and start < match.end() for start, end in taken):
+                continue
+            one = _from_match(pattern, match, speaker)
+            if one is not None:
+                taken.append(match.span())
+                yield one
+
+
+def _from_match(pattern: Pattern, match: re.Match[str], speaker: str | None) -> _Found | None:
+    groups = match.groupdict()
+    subject = subject_of(groups.get("s"), speaker)
+    value = (pattern.value or groups.get("v") or groups.get("w") or "").strip(" '\"’“”")
+    if not value or _PLACEHOLDER.fullmatch(value):
+        return None
+    attribute = pattern.attribute if pattern.attribute != "*" else (groups.get("a") or "").lower().strip("的 ")
+    if attribute.startswith(("favorite", "favourite")):
+        attribute = attribute.replace("favourite", "favorite")
+    slot = slot_for(attribute)
+    if pattern.attribute == "*":
+        slot = replace(slot, cardinality="single", kind="preference", importance=4)
+    negated = bool(groups.get("n"))
+    polarity = "negative" if negated or pattern.polarity == "negative" else "positive"
+    return _Found(slot, subject, value, polarity, pattern.operation, groups.get("o"), why=slot.attribute)
+
+
+def _candidate(
+    one: _Found, sentence: Sentence, lang: str, message: Message, place: int, said_at: datetime, zone: str
+) -> Candidate:
+    start, end = condense(sentence.text, one.value)
+    content = sentence.text[start:end]
+    slot = one.slot
+    when = time_of(content, said_at, zone, lang)
+    return Candidate.model_validate(
+        {
+            "layer": Layer.FACT,
+            "content": content,
+            "memory_type": MemoryType(slot.kind) if slot else MemoryType.FACT,
+            "importance": weight.importance(slot.importance if slot else 3, content),
+            "subject": one.subject,
+            "attribute": slot.attribute if slot and one.value else None,
+            "value": one.value,
+            "polarity": one.polarity,
+            "cardinality": slot.cardinality if slot else "multi",
+            "operation": one.operation,
+            "replaced_value": one.replaced,
+            "time": when,
+            "message": place,
+            "start": sentence.start + start,
+            "end": sentence.start + end,
+            "said_at": said_at,
+            "role": message.role,
+            "speaker": message.speaker,
+            "lang": lang,
+            "why": one.why,
+        }
+    )

@@ -1,0 +1,80 @@
+"""Who says what about whom: the speaker about themself, about a person of theirs, about a named third, or not for real.
+
+A question, a hypothesis, a quotation of somebody else, a joke taken back: none of these is a statement.
+"""
+
+from __future__ import annotations
+
+import re
+
+_GENERIC_SPEAKERS = frozenset({"user", "human", "me", "用户", "我", "guest", "customer", "client"})
+_POSSESSIVE = re.compile(r"^(?:my|our)\s+", re.IGNORECASE)
+_CHINESE_POSSESSIVE = re.compile(r"^我(?:的|家(?:的)?)?(?=.)")
+_FIRST_PERSON = frozenset({"i", "we", "me", "my", "our", "我", "我们", "咱", "咱们", "我家", "本人", "俺"})
+_KIN_WITH_NAME = re.compile(r"^(?:my|our)\s+[a-z' -]*?,?\s+(?P<name>[A-Z][\w’'-]*(?: [A-Z][\w’'-]*)*)$")
+_PRONOUNS = frozenset({"he", "she", "they", "it", "他", "她", "它", "他们", "她们", "this", "that"})
+
+_HYPOTHETICAL = re.compile(
+    r"^\W*(?:if|suppose|supposing|imagine|assume|assuming|let['’]?s say|say|pretend|what if|hypothetically)\b"
+    r"|\b(?:if i were|if i was|as if|i wish i|in a (?:hypothetical|fictional)|for the sake of argument)\b"
+    r"|^\W*(?:如果|假如|假设|假使|要是|倘若|万一|设想|比如|例如|譬如)|假装|假定",
+    re.IGNORECASE,
+)
+_JOKE = re.compile(
+    r"\b(?:just kidding|jk|only joking|i['’]m joking|kidding)\b|(?:开玩笑|逗你(?:玩)?|骗你的|瞎说的|说着玩)(?:的|呢|啦)?", re.IGNORECASE
+)
+_REPORTED = re.compile(
+    r"^\W*(?:he|she|they|somebody|someone|people|everyone|the (?:article|book|author|news|report|movie|film|character|song))"
+    r" (?:said|says|say|told|claims?|claimed|wrote|writes|think|thinks)\b"
+    r"|^\W*(?:他|她|他们|有人|别人|人家|书上|新闻|网上|文章|电影里|小说里)(?:说|讲|写|认为|声称)",
+    re.IGNORECASE,
+)
+_QUOTED_WHOLE = re.compile(r"^\W*[\"“「『].{8,}[\"”」』]\W*$", re.DOTALL)
+_QUOTATION = re.compile(r"[\"“「『][^\"“”「」『』\n]{0,400}[\"”」』]")
+
+
+def subject_of(said: str | None, speaker: str | None) -> str | None:
+    """The subject of a statement: `user` or the speaker's name for the first person, a name, a relation ("wife").
+
+    None when it is a pronoun that points at something that was said before.
+    """
+    who = (said or "").strip()
+    folded = who.casefold()
+    if not who or folded in _FIRST_PERSON:
+        return first_person(speaker)
+    if folded in _PRONOUNS:
+        return None
+    named = _KIN_WITH_NAME.match(who)
+    if named:
+        return named["name"]
+    who = re.sub(r"(?:['’]s|的)$", "", who)
+    if _POSSESSIVE.match(who):
+        return _POSSESSIVE.sub("", who).lower()
+    if _CHINESE_POSSESSIVE.match(who) and len(who) > 1:
+        return _CHINESE_POSSESSIVE.sub("", who) or first_person(speaker)
+    return re.sub(r"^(?:the|this|that)\s+", "", who, flags=re.IGNORECASE)
+
+
+def first_person(speaker: str | None) -> str:
+    """`user`, or the display name when the client gave one: two people in one chat are two subjects."""
+    if speaker and speaker.strip() and speaker.strip().casefold() not in _GENERIC_SPEAKERS:
+        return speaker.strip()
+    return "user"
+
+
+def unreal(sentence: str) -> str | None:
+    """Why a sentence states nothing about the real world: `hypothesis`, `joke`, `reported`, `quotation`, else None."""
+    if _JOKE.search(sentence):
+        return "joke"
+    if _HYPOTHETICAL.search(sentence):
+        return "hypothesis"
+    if _QUOTED_WHOLE.match(sentence):
+        return "quotation"
+    if _REPORTED.match(sentence):
+        return "reported"
+    return None
+
+
+def without_quotations(sentence: str) -> str:
+    """The sentence with quoted words blanked out, same length: what is quoted was said by somebody else."""
+    return _QUOTATION.sub(lambda match: " " * len(match.group()), sentence)
