@@ -169,7 +169,7 @@ def _candidate(
     start, end = condense(sentence.text, one.value)
     content = sentence.text[start:end]
     slot = one.slot
-    when = time_of(content, said_at, zone, lang)
+    when = time_of(content, said_at, zone)
     return Candidate.model_validate(
         {
             "layer": Layer.FACT,

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 
 from schemas import TimeRef
-
-try:  # the resolver is a package of its own
-    from streams.memory.timephrases import interval, resolve
-except ImportError:  # pragma: no cover
-    resolve = None  # type: ignore[assignment]
+from streams.memory.timephrases import EARLIEST, LATEST, TimePhrase, interval, resolve
 
 
-def time_of(text: str, said_at: datetime, zone: str, lang: str) -> TimeRef | None:
-    """The first time phrase of a text that resolves, as an interval in UTC; None without one."""
-    if resolve is None:
-        return None
-    for phrase in resolve(text, said_at, zone, lang):
-        try:
-            start, end = interval(phrase, zone)
-        except NotImplementedError:  # the resolver is being built
-            return None
-        if start is not None or end is not None:
-            return TimeRef(text=phrase.text, start=_utc(start), end=_utc(end))
-    return None
+def time_of(text: str, said_at: datetime, zone: str) -> TimeRef | None:
+    """The first time phrase of a text that has a place in time, as [start, end) in UTC; None without one.
 
-
-def _utc(moment: datetime | None) -> datetime | None:
-    return moment.astimezone(UTC) if moment else None
+    A time of day alone ("at 9") has no day of its own: its words are kept, both sides stay open.
+    """
+    bare: TimePhrase | None = None
+    for phrase in resolve(text, said_at, zone):
+        if phrase.kind in ("duration", "set"):
+            continue
+        if phrase.kind in ("time", "timerange"):
+            bare = bare or phrase
+            continue
+        start, end = interval(phrase, zone)
+        return TimeRef(
+            text=phrase.text,
+            start=None if start == EARLIEST else start,
+            end=None if end == LATEST else end,
+            granularity=phrase.granularity,
+        )
+    return TimeRef(text=bare.text, granularity=bare.granularity) if bare else None
