@@ -1,16 +1,12 @@
-"""The store interface over numpy arrays in process: exact, unindexed, for measuring what is above the store.
+"""The store interface in memory, exact by numpy: for benches and for proofs that need thousands of histories.
 
-Semantics are those of `streams.ports.VectorStore`, with Qdrant's collection-wide IDF for sparse search. Nothing is
-durable; a thousand memories a tenant is what it is made for.
+It keeps the promises of `streams.ports.VectorStore`; what runs in production are the adapters.
 """
 
 from __future__ import annotations
 
-import math
-from bisect import bisect_left
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from datetime import datetime
 
 import numpy as np
 
@@ -19,167 +15,148 @@ from streams.ports import Doc, Scored, SparseVector, StoredMemory, Vectors, Wher
 
 
 def matches(record: MemoryRecord, where: Where) -> bool:
-    """Whether a record meets every given part of `where`."""
-    any_of: tuple[tuple[Iterable[object], Iterable[object]], ...] = (
-        (where.layers, (record.layer,)),
-        (where.types, (record.memory_type,)),
-        (where.statuses, (record.status,)),
-        (where.tags, record.tags),
-        (where.entities, record.entities),
-        (where.slots, (record.slot,)),
-        (where.sessions, (record.session_id,)),
-        (where.event_ids, tuple(source.event_id for source in record.sources)),
-    )
     return (
-        all(not wanted or set(wanted) & set(has) for wanted, has in any_of)
-        and (where.since is None or record.occurred_at >= where.since)
-        and (where.until is None or record.occurred_at < where.until)
+        (not where.layers or record.layer in where.layers)
+        and (not where.types or record.memory_type in where.types)
+        and (not where.statuses or record.status in where.statuses)
+        and (not where.tags or bool(set(where.tags) & set(record.tags)))
+        and (not where.entities or bool(set(where.entities) & set(record.entities)))
+        and (not where.slots or record.slot in where.slots)
+        and (not where.sessions or record.session_id in where.sessions)
+        and (not where.event_ids or bool(set(where.event_ids) & {s.event_id for s in record.sources}))
+        and _inside(record.occurred_at, where)
     )
 
 
-def place(record: MemoryRecord) -> tuple[int, str, int, int]:
-    """The order of the turns of a session."""
-    source = record.source
-    return record.sequence, source.event_id, source.message, source.start
+def _inside(moment: datetime, where: Where) -> bool:
+    return (where.since is None or moment >= where.since) and (where.until is None or moment < where.until)
 
 
-@dataclass(eq=False)
-class _Shelf:
-    """The memories of one tenant in one collection, with a matrix that is rebuilt after a write."""
+class _Space:
+    """One tenant's memories in one collection: the vectors stand in one growing matrix."""
 
-    memories: dict[str, StoredMemory] = field(default_factory=dict)
-    _ids: list[str] = field(default_factory=list)
-    _matrix: Vectors | None = None
-    _postings: dict[int, list[tuple[int, float]]] = field(default_factory=dict)
-    _sessions: dict[str, list[StoredMemory]] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.memories: dict[str, StoredMemory] = {}
+        self.by_slot: dict[str, dict[str, None]] = {}
+        self._rows: dict[str, int] = {}
+        self._ids: list[str | None] = []
+        self._matrix: Vectors = np.zeros((0, 0), np.float32)
 
-    def changed(self) -> None:
-        self._matrix = None
+    def put(self, memory: StoredMemory) -> None:
+        memory_id = memory.record.memory_id
+        before = self.memories.get(memory_id)
+        if before is not None and before.record.slot != memory.record.slot:
+            self._unslot(before.record)
+        self.memories[memory_id] = memory
+        if memory.record.slot is not None:
+            self.by_slot.setdefault(memory.record.slot, {})[memory_id] = None
+        if before is not None and before.vector is memory.vector:
+            return
+        row = self._rows.get(memory_id)
+        if row is None:
+            row = self._rows[memory_id] = len(self._ids)
+            self._ids.append(memory_id)
+        if row >= len(self._matrix):
+            grown = np.zeros((max(64, 2 * row), len(memory.vector)), np.float32)
+            grown[: len(self._matrix)] = self._matrix if len(self._matrix) else 0
+            self._matrix = grown
+        self._matrix[row] = memory.vector
 
-    def index(self) -> tuple[list[str], Vectors, dict[int, list[tuple[int, float]]]]:
-        if self._matrix is None:
-            self._ids = sorted(self.memories)
-            stored = [self.memories[i] for i in self._ids]
-            self._matrix = np.stack([s.vector for s in stored]) if stored else np.zeros((0, 1), np.float32)
-            self._postings = defaultdict(list)
-            sessions: dict[str, list[StoredMemory]] = defaultdict(list)
-            for row, one in enumerate(stored):
-                for term, weight in zip(one.sparse.indices, one.sparse.values, strict=True):
-                    self._postings[term].append((row, weight))
-                if one.record.layer is Layer.EPISODE:
-                    sessions[one.record.session_id].append(one)
-            self._sessions = {s: sorted(turns, key=lambda t: place(t.record)) for s, turns in sessions.items()}
-        return self._ids, self._matrix, self._postings
+    def drop(self, memory_id: str) -> StoredMemory | None:
+        memory = self.memories.pop(memory_id, None)
+        if memory is not None:
+            row = self._rows.pop(memory_id)
+            self._ids[row], self._matrix[row] = None, 0
+            self._unslot(memory.record)
+        return memory
 
-    def session(self, session_id: str) -> list[StoredMemory]:
-        self.index()
-        return self._sessions.get(session_id, [])
+    def near(self, vector: Vectors, threshold: float) -> list[Scored]:
+        if not self._ids:
+            return []
+        scores = self._matrix[: len(self._ids)] @ vector
+        hits = [(i, float(scores[i])) for i in np.nonzero(scores >= threshold)[0]]
+        return [Scored(memory_id, score) for i, score in hits if (memory_id := self._ids[i]) is not None]
+
+    def _unslot(self, record: MemoryRecord) -> None:
+        if record.slot is not None:
+            self.by_slot.get(record.slot, {}).pop(record.memory_id, None)
 
 
 class MemoryStore:
-    """`VectorStore` in process."""
+    """`streams.ports.VectorStore` over dictionaries."""
 
     def __init__(self) -> None:
-        self._live: dict[str, _Shelf] = defaultdict(_Shelf)
-        self._archive: dict[str, _Shelf] = defaultdict(_Shelf)
-        self._docs: dict[tuple[str, str, str], Doc] = {}
-        self._df: Counter[int] = Counter()
+        self._spaces: dict[tuple[str, bool], _Space] = {}
+        self._docs: dict[str, dict[tuple[str, str], Doc]] = {}
+        self.round_trips = 0
 
-    def _shelf(self, tenant: Tenant, archive: bool) -> _Shelf:
-        return (self._archive if archive else self._live)[tenant.key]
+    def _space(self, tenant: Tenant, archive: bool) -> _Space:
+        self.round_trips += 1
+        return self._spaces.setdefault((tenant.key, archive), _Space())
 
-    async def open(self) -> None:
-        return None
+    async def open(self) -> None: ...
 
-    async def close(self) -> None:
-        return None
+    async def close(self) -> None: ...
 
-    async def ping(self) -> None:
-        return None
+    async def ping(self) -> None: ...
 
-    async def flush(self) -> None:
-        return None
-
-    def _put(self, tenant: Tenant, memory: StoredMemory, archive: bool) -> None:
-        shelf = self._shelf(tenant, archive)
-        old = shelf.memories.get(memory.record.memory_id)
-        if not archive:
-            if old is not None:
-                self._df.subtract(old.sparse.indices)
-            self._df.update(memory.sparse.indices)
-        shelf.memories[memory.record.memory_id] = memory
-        shelf.changed()
-
-    def _take(self, tenant: Tenant, memory_id: str, archive: bool) -> StoredMemory | None:
-        shelf = self._shelf(tenant, archive)
-        taken = shelf.memories.pop(memory_id, None)
-        if taken is not None:
-            if not archive:
-                self._df.subtract(taken.sparse.indices)
-            shelf.changed()
-        return taken
+    async def flush(self) -> None: ...
 
     async def upsert(self, tenant: Tenant, memories: Sequence[StoredMemory], *, archive: bool = False) -> None:
+        if any(m.record.tenant != tenant for m in memories):
+            raise ValueError("a memory of another tenant")
         for memory in memories:
-            if memory.record.tenant != tenant:
-                raise ValueError("a memory of another tenant")
-            if not np.isfinite(memory.vector).all():
-                raise ValueError("a vector that is not finite")
-        for memory in memories:
-            self._put(tenant, memory, archive)
+            self._space(tenant, archive).put(memory)
 
     async def update(self, tenant: Tenant, records: Sequence[MemoryRecord]) -> list[str]:
         absent = []
         for record in records:
-            for shelf in (self._shelf(tenant, False), self._shelf(tenant, True)):
-                if record.memory_id in shelf.memories:
-                    shelf.memories[record.memory_id] = replace(shelf.memories[record.memory_id], record=record)
-                    shelf.changed()
+            for archive in (False, True):
+                space = self._space(tenant, archive)
+                old = space.memories.get(record.memory_id)
+                if old is not None:
+                    space.put(StoredMemory(record, old.vector, old.sparse))
                     break
             else:
                 absent.append(record.memory_id)
         return absent
 
     async def delete(self, tenant: Tenant, memory_ids: Sequence[str]) -> None:
-        for memory_id in memory_ids:
-            for archive in (False, True):
-                self._take(tenant, memory_id, archive)
+        for archive in (False, True):
+            for memory_id in memory_ids:
+                self._space(tenant, archive).drop(memory_id)
 
     async def move(self, tenant: Tenant, memory_ids: Sequence[str], *, to_archive: bool) -> None:
         for memory_id in memory_ids:
-            taken = self._take(tenant, memory_id, not to_archive)
-            if taken is not None:
-                self._put(tenant, taken, to_archive)
+            memory = self._space(tenant, not to_archive).drop(memory_id)
+            if memory is not None:
+                self._space(tenant, to_archive).put(memory)
 
     async def get(self, tenant: Tenant, memory_ids: Sequence[str]) -> list[MemoryRecord]:
-        return [one.record for one in await self.get_with_vectors(tenant, memory_ids)]
+        return [m.record for m in await self.get_with_vectors(tenant, memory_ids)]
 
     async def get_with_vectors(self, tenant: Tenant, memory_ids: Sequence[str]) -> list[StoredMemory]:
-        live, archived = (self._shelf(tenant, archive).memories for archive in (False, True))
-        found = (live.get(memory_id) or archived.get(memory_id) for memory_id in memory_ids)
-        return [one for one in found if one is not None]
+        both = [self._space(tenant, archive).memories for archive in (False, True)]
+        return [space[i] for i in memory_ids for space in both if i in space]
 
     async def find(
         self, tenant: Tenant, where: Where, *, limit: int = 1000, cursor: str | None = None, archive: bool = False
     ) -> tuple[list[MemoryRecord], str | None]:
-        memories = self._shelf(tenant, archive).memories
-        ids = [i for i in sorted(memories) if (cursor is None or i >= cursor) and matches(memories[i].record, where)]
-        return [memories[i].record for i in ids[:limit]], ids[limit] if len(ids) > limit else None
+        space = self._space(tenant, archive)
+        if where.slots:
+            ids = sorted(i for slot in where.slots for i in space.by_slot.get(slot, ()))
+        else:
+            ids = sorted(space.memories)
+        found = [r for i in ids if (cursor is None or i > cursor) and matches(r := space.memories[i].record, where)]
+        return found[:limit], found[limit - 1].memory_id if len(found) > limit else None
 
     async def near(
         self, tenant: Tenant, vectors: Vectors, *, threshold: float, where: Where, archive: bool = False
     ) -> list[list[Scored]]:
-        shelf = self._shelf(tenant, archive)
-        ids, matrix, _ = shelf.index()
-        if not ids:
-            return [[] for _ in vectors]
+        space = self._space(tenant, archive)
         return [
-            [
-                Scored(ids[row], float(cosines[row]))
-                for row in np.argsort(-cosines, kind="stable")
-                if cosines[row] >= threshold and matches(shelf.memories[ids[row]].record, where)
-            ]
-            for cosines in vectors @ matrix.T
+            [hit for hit in space.near(v, threshold) if matches(space.memories[hit.memory_id].record, where)]
+            for v in vectors
         ]
 
     async def search(
@@ -192,56 +169,71 @@ class MemoryStore:
         limit: int,
         archive: bool = False,
     ) -> tuple[list[Scored], list[Scored]]:
-        shelf = self._shelf(tenant, archive)
-        ids, matrix, postings = shelf.index()
-        if not ids:
-            return [], []
-        allowed = None if where == Where() else np.array([matches(shelf.memories[i].record, where) for i in ids])
+        space = self._space(tenant, archive)
+        return (
+            _best(self._dense(space, dense, where), limit) if dense is not None else [],
+            _best(self._sparse(space, sparse, where), limit) if sparse is not None else [],
+        )
 
-        def best(scores: Vectors, keep: Callable[[float], bool]) -> list[Scored]:
-            shown = scores if allowed is None else np.where(allowed, scores, -np.inf)
-            order = np.argsort(-shown, kind="stable")[:limit]
-            return [Scored(ids[row], float(shown[row])) for row in order if keep(float(shown[row]))]
+    def _dense(self, space: _Space, dense: Vectors, where: Where) -> list[Scored]:
+        return [h for h in space.near(dense, -1.01) if matches(space.memories[h.memory_id].record, where)]
 
-        by_meaning: list[Scored] = []
-        by_words: list[Scored] = []
-        if dense is not None:
-            by_meaning = best(matrix @ dense, math.isfinite)
-        if sparse is not None and sparse.indices:
-            total = sum(len(one.memories) for one in self._live.values())
-            scores = np.zeros(len(ids), np.float32)
-            for term, weight in zip(sparse.indices, sparse.values, strict=True):
-                df = self._df[term]
-                idf = math.log(1 + (total - df + 0.5) / (df + 0.5))
-                for row, tf in postings.get(term, ()):
-                    scores[row] += weight * idf * tf
-            by_words = best(scores, lambda score: math.isfinite(score) and score > 0)
-        return by_meaning, by_words
+    def _sparse(self, space: _Space, sparse: SparseVector, where: Where) -> list[Scored]:
+        documents = len(space.memories)
+        frequency: dict[int, int] = {}
+        for memory in space.memories.values():
+            for index in memory.sparse.indices:
+                frequency[index] = frequency.get(index, 0) + 1
+        idf = {i: float(np.log1p((documents - n + 0.5) / (n + 0.5))) for i, n in frequency.items()}
+        query = dict(zip(sparse.indices, sparse.values, strict=True))
+        hits = []
+        for memory_id, memory in space.memories.items():
+            if matches(memory.record, where):
+                pairs = zip(memory.sparse.indices, memory.sparse.values, strict=True)
+                score = sum(w * query[i] * idf[i] for i, w in pairs if i in query)
+                if score > 0:
+                    hits.append(Scored(memory_id, score))
+        return hits
 
     async def neighbours(
         self, tenant: Tenant, anchors: Sequence[MemoryRecord], *, before: int, after: int
     ) -> list[StoredMemory]:
-        shelf = self._shelf(tenant, False)
+        space = self._space(tenant, False)
         found: dict[str, StoredMemory] = {}
         for anchor in anchors:
-            turns = shelf.session(anchor.session_id)
-            at = bisect_left(turns, place(anchor), key=lambda turn: place(turn.record))
-            itself = at < len(turns) and place(turns[at].record) == place(anchor)
-            for turn in turns[max(0, at - before) : at + after + itself]:
-                found[turn.record.memory_id] = turn
+            session = sorted(
+                (
+                    m
+                    for m in space.memories.values()
+                    if m.record.layer is Layer.EPISODE and m.record.session_id == anchor.session_id
+                ),
+                key=lambda m: _place(m.record),
+            )
+            at = _place(anchor)
+            earlier = [m for m in session if _place(m.record) < at][-before:] if before else []
+            later = [m for m in session if _place(m.record) >= at][: after + 1]
+            found |= {m.record.memory_id: m for m in (*earlier, *later)}
         return list(found.values())
 
     async def put_docs(self, tenant: Tenant, docs: Sequence[Doc]) -> None:
-        for doc in docs:
-            self._docs[tenant.key, doc.kind, doc.key] = doc
+        self._docs.setdefault(tenant.key, {}).update({(d.kind, d.key): d for d in docs})
 
     async def get_docs(self, tenant: Tenant, kind: str, keys: Sequence[str]) -> list[Doc]:
-        found = (self._docs.get((tenant.key, kind, key)) for key in keys)
-        return [doc for doc in found if doc is not None]
+        docs = self._docs.get(tenant.key, {})
+        return [docs[kind, key] for key in keys if (kind, key) in docs]
 
     async def find_docs(self, tenant: Tenant, kind: str) -> list[Doc]:
-        return [doc for (key, of_kind, _), doc in self._docs.items() if (key, of_kind) == (tenant.key, kind)]
+        return [d for (k, _), d in sorted(self._docs.get(tenant.key, {}).items()) if k == kind]
 
     async def delete_docs(self, tenant: Tenant, kind: str, keys: Sequence[str]) -> None:
         for key in keys:
-            self._docs.pop((tenant.key, kind, key), None)
+            self._docs.get(tenant.key, {}).pop((kind, key), None)
+
+
+def _place(record: MemoryRecord) -> tuple[int, str, int, int]:
+    source = record.source
+    return (record.sequence, source.event_id, source.message, source.start)
+
+
+def _best(hits: list[Scored], limit: int) -> list[Scored]:
+    return sorted(hits, key=lambda h: (-h.score, h.memory_id))[:limit]

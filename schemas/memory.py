@@ -118,6 +118,10 @@ class MemoryRecord(Statement):
     status: MemoryStatus = MemoryStatus.ACTIVE
     duplicate_of: str | None = None
     superseded_by: str | None = None
+    # When what replaced it began to hold: with `valid_from` and `valid_until` it answers "as of".
+    superseded_at: Instant | None = None
+    # End of the window that archived it; the status says so until it is restored, accessed or said again.
+    archived_at: Instant | None = None
     supersedes: tuple[str, ...] = ()
     # Ids that a client named as replaced when it sent this text (a correction).
     replaces: tuple[str, ...] = ()

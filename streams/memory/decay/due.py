@@ -1,0 +1,53 @@
+"""What a window does to a memory, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, Literal
+
+from schemas.memory import MemoryRecord, MemoryType
+from streams.memory.decay.fading import last_active
+
+IDLE_TO_ARCHIVE: Final = timedelta(days=90)
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """`archive`: move to the archive; `close`: a task whose time is over; `none`: leave it."""
+
+    action: Literal["archive", "close", "none"]
+    reason: str = ""
+
+
+NOTHING: Final = Due("none")
+
+
+def due(record: MemoryRecord, window_end: datetime) -> Due:
+    """What the window that ends at `window_end` does. Carrying it out makes the next answer `none`: idempotent."""
+    if record.archived_at is not None:
+        return NOTHING
+    idle = window_end - last_active(record)
+    if idle > IDLE_TO_ARCHIVE:
+        return Due("archive", f"not used for {idle.days} days")
+    if is_open_task(record) and record.valid_until is not None and record.valid_until <= window_end:
+        return Due("close", "the time of the task is over")
+    return NOTHING
+
+
+def is_open_task(record: MemoryRecord) -> bool:
+    return record.memory_type is MemoryType.TASK and CLOSED not in record.tags
+
+
+CLOSED: Final = "closed"
+
+
+def carry_out(record: MemoryRecord, verdict: Due, window_end: datetime) -> MemoryRecord:
+    """The record after the window."""
+    match verdict.action:
+        case "archive":
+            return record.model_copy(update={"archived_at": window_end})
+        case "close":
+            return record.model_copy(update={"tags": (*record.tags, CLOSED)})
+        case "none":
+            return record

@@ -1,0 +1,242 @@
+"""The fold over a neighbourhood: sorted by event time, each item repeats, replaces or stands alone."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from schemas.control import Supersede
+from schemas.memory import Layer, MemoryRecord, MemoryStatus, Source
+from streams.memory.settle.order import order, pair
+from streams.memory.settle.relation import NONE, Kind, Relation, relate
+from streams.ports import ModelProfile
+
+MAX_SOURCES = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What settling derives for one memory; `apply` writes it into the record.
+
+    `superseded_at`: when what replaced it began to hold. `updated_at`: the latest append time of its evidence.
+    """
+
+    status: MemoryStatus
+    duplicate_of: str | None = None
+    superseded_by: str | None = None
+    supersedes: tuple[str, ...] = ()
+    ambiguous_with: tuple[str, ...] = ()
+    reason: str = ""
+    sources: tuple[Source, ...] = ()
+    superseded_at: datetime | None = None
+    updated_at: datetime | None = None
+
+
+@dataclass(slots=True)
+class _State:
+    record: MemoryRecord
+    duplicate_of: str | None = None
+    superseded_by: str | None = None
+    superseded_at: datetime | None = None
+    reason: str = ""
+    repeats: list[str] = field(default_factory=list)
+    ambiguous: set[str] = field(default_factory=set)
+
+    @property
+    def current(self) -> bool:
+        return self.duplicate_of is None and self.superseded_by is None
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """One step of the fold: an item arrives, or a directive (known to hold from `at`) is carried out."""
+
+    at: tuple[datetime, int, str]
+    record: MemoryRecord | None = None
+    directive: Supersede | None = None
+
+
+def settle(
+    items: Sequence[MemoryRecord],
+    near: Mapping[tuple[str, str], float],
+    directives: Sequence[Supersede] = (),
+    judged: Mapping[tuple[str, str], str] | None = None,
+    *,
+    profile: ModelProfile,
+) -> dict[str, Verdict]:
+    """The statuses of a neighbourhood, by memory id: a function of the set alone, whatever the order of arguments.
+
+    `items`: whole connected components of the relation, every status and the archive included (`neighbourhood`
+    loads them). What their status fields say now plays no part, but for `archived_at`. `near`: pairs (ids sorted)
+    with cosine at or over `profile.conflict`. `directives`: client's (`inferred=False`), and markers of erasure
+    (`inferred=True`: the newer half was forgotten, the older one stays superseded). `judged`: verdicts kept of pairs
+    that the rules could not tell ("duplicate", "supersede", "independent").
+    """
+    fold = _Fold(items, near, judged or {}, profile)
+    for step in _steps(fold.items, directives):
+        if step.record is not None:
+            fold.add(step.record)
+        elif step.directive is not None:
+            fold.direct(step.directive)
+    return fold.verdicts()
+
+
+def _steps(items: Mapping[str, MemoryRecord], directives: Sequence[Supersede]) -> list[_Step]:
+    ordered = sorted(items.values(), key=order)
+    place = {record.memory_id: i for i, record in enumerate(ordered)}
+    steps = [((r.occurred_at, 0, place[r.memory_id], ""), _Step((r.occurred_at, 0, ""), record=r)) for r in ordered]
+    stated = [
+        Supersede(namespace=r.namespace, user_id=r.user_id, old_id=old, new_id=r.memory_id, occurred_at=r.occurred_at)
+        for r in ordered
+        for old in r.replaces
+    ]
+    seen: set[tuple[str, str, datetime, bool]] = set()
+    for d in (*directives, *stated):
+        identity = (d.old_id, d.new_id, d.occurred_at, d.inferred)
+        if identity in seen or d.old_id == d.new_id or d.old_id not in items:
+            continue
+        if d.new_id not in items and not d.inferred:
+            continue  # pending until its memory appears
+        if d.new_id in items and d.inferred:
+            continue  # settling derives it again by itself
+        seen.add(identity)
+        known = [items[i].occurred_at for i in (d.old_id, d.new_id) if i in items]
+        at = max(d.occurred_at, *known)
+        steps.append(((at, 1, 0, d.directive_id), _Step((at, 1, d.directive_id), directive=d)))
+    steps.sort(key=lambda s: s[0])
+    return [step for _, step in steps]
+
+
+class _Fold:
+    def __init__(
+        self,
+        items: Sequence[MemoryRecord],
+        near: Mapping[tuple[str, str], float],
+        judged: Mapping[tuple[str, str], str],
+        profile: ModelProfile,
+    ) -> None:
+        self.items = {r.memory_id: r for r in items}
+        self._near = near
+        self._judged = judged
+        self._profile = profile
+        self._states: dict[str, _State] = {}
+        self._slots: dict[tuple[Layer, str], list[str]] = defaultdict(list)
+        self._neighbours: dict[str, list[str]] = defaultdict(list)
+        for one, other in near:
+            if one in self.items and other in self.items:
+                self._neighbours[one].append(other)
+                self._neighbours[other].append(one)
+
+    def add(self, record: MemoryRecord) -> None:
+        """The item joins the earliest current memory that it repeats, replaces what it replaces, or stands alone."""
+        state = _State(record)
+        related = list(self._related(record))
+        self._states[record.memory_id] = state
+        if record.slot is not None:
+            self._slots[record.layer, record.slot].append(record.memory_id)
+        for other, relation in related:
+            if relation.kind is Kind.REPEAT and other.current:
+                state.duplicate_of = other.record.memory_id
+                state.reason = f"repeats {other.record.memory_id}: {relation.reason}"
+                other.repeats.append(record.memory_id)
+                return
+        for other, relation in related:
+            target = self._survivor(other)
+            if relation.kind is Kind.REPLACE and target.current and target is not state:
+                self._supersede(target, state, relation.reason)
+            elif relation.kind is Kind.AMBIGUOUS and target.current:
+                target.ambiguous.add(record.memory_id)
+                state.ambiguous.add(target.record.memory_id)
+
+    def direct(self, directive: Supersede) -> None:
+        """A client's word, carried out when both memories are there: the old one goes, the new one stands."""
+        old = self._survivor(self._states[directive.old_id])
+        if directive.inferred:
+            if old.superseded_by is None:
+                old.superseded_by = directive.new_id
+                old.superseded_at = directive.occurred_at
+                old.reason = f"replaced by {directive.new_id}, which was forgotten since"
+            return
+        own = self._states[directive.new_id]
+        new = self._survivor(own)
+        if new is old:
+            if own is old:
+                return  # the old one repeats the new one and is hidden already
+            # The client says that they are not the same: the new one stands on its own.
+            old.repeats.remove(own.record.memory_id)
+            own.duplicate_of, own.reason, new = None, "", own
+        if new.superseded_by is not None:
+            new.superseded_by, new.superseded_at, new.reason = None, None, ""
+        self._supersede(old, new, "a client said so", at=directive.occurred_at)
+
+    def verdicts(self) -> dict[str, Verdict]:
+        supersedes: dict[str, list[str]] = defaultdict(list)
+        for memory_id, state in self._states.items():
+            if state.superseded_by is not None:
+                supersedes[state.superseded_by].append(memory_id)
+        return {
+            memory_id: self._verdict(state, tuple(sorted(supersedes[memory_id])))
+            for memory_id, state in self._states.items()
+        }
+
+    def _verdict(self, state: _State, supersedes: tuple[str, ...]) -> Verdict:
+        record = state.record
+        repeats = [self._states[i].record for i in state.repeats]
+        evidence = max(r.created_at for r in (record, *repeats))
+        if state.duplicate_of is not None:
+            status = MemoryStatus.DUPLICATE
+        elif state.superseded_by is not None:
+            status = MemoryStatus.SUPERSEDED
+        elif record.archived_at is not None and evidence < record.archived_at:
+            status = MemoryStatus.ARCHIVED
+        else:
+            status = MemoryStatus.ACTIVE
+        others = sorted((r.source for r in repeats), key=lambda s: (s.event_id, s.message, s.start, s.end))
+        ambiguous = sorted(i for i in state.ambiguous if self._states[i].current) if state.current else []
+        return Verdict(
+            status=status,
+            duplicate_of=state.duplicate_of,
+            superseded_by=state.superseded_by,
+            supersedes=supersedes,
+            ambiguous_with=tuple(ambiguous),
+            reason=state.reason or ("may contradict another statement" if ambiguous else ""),
+            sources=tuple(dict.fromkeys((record.source, *others)))[:MAX_SOURCES],
+            superseded_at=state.superseded_at,
+            updated_at=evidence if repeats else None,
+        )
+
+    def _survivor(self, state: _State) -> _State:
+        return self._states[state.duplicate_of] if state.duplicate_of is not None else state
+
+    def _supersede(self, old: _State, new: _State, why: str, at: datetime | None = None) -> None:
+        old.superseded_by = new.record.memory_id
+        old.superseded_at = at or new.record.valid_from or new.record.occurred_at
+        old.reason = f"replaced by {new.record.memory_id}: {why}"
+
+    def _related(self, record: MemoryRecord) -> Iterator[tuple[_State, Relation]]:
+        """Earlier items with a relation to `record`, earliest first."""
+        mine = dict.fromkeys(self._neighbours[record.memory_id])
+        if record.slot is not None:
+            mine |= dict.fromkeys(self._slots[record.layer, record.slot])
+        known = sorted((i for i in mine if i in self._states), key=lambda i: order(self.items[i]))
+        for other in known:
+            relation = self._relation(self.items[other], record)
+            if relation.kind is not Kind.NONE:
+                yield self._states[other], relation
+
+    def _relation(self, old: MemoryRecord, new: MemoryRecord) -> Relation:
+        both = pair(old.memory_id, new.memory_id)
+        relation = relate(old, new, self._near.get(both), self._profile)
+        if relation.kind is not Kind.AMBIGUOUS:
+            return relation
+        match self._judged.get(both):
+            case "duplicate":
+                return Relation(Kind.REPEAT, "judged to say the same")
+            case "supersede":
+                return Relation(Kind.REPLACE, "judged to replace it")
+            case "independent":
+                return NONE
+            case _:
+                return relation

@@ -1,0 +1,38 @@
+"""From a verdict to a record, and what a record needs before it can be settled."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+from schemas.memory import Layer, MemoryRecord
+from streams.memory.settle.fold import Verdict
+from streams.memory.settle.wording import key
+
+# The attribute of an episode: its words as a digest, so that the store finds an exact repeat by slot.
+SAID = "said:"
+
+
+def keyed(record: MemoryRecord) -> MemoryRecord:
+    """The record as it must be stored: an episode gets the slot by which its exact repeats are found."""
+    if record.layer is not Layer.EPISODE or (record.attribute or "").startswith(SAID):
+        return record
+    digest = blake2b(key(record.content).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+    return record.model_copy(update={"subject": record.speaker or record.role, "attribute": SAID + digest})
+
+
+def apply(record: MemoryRecord, verdict: Verdict) -> MemoryRecord:
+    """The record with what settling derived. The same object when nothing changed."""
+    derived = {
+        "status": verdict.status,
+        "duplicate_of": verdict.duplicate_of,
+        "superseded_by": verdict.superseded_by,
+        "superseded_at": verdict.superseded_at,
+        "supersedes": verdict.supersedes,
+        "ambiguous_with": verdict.ambiguous_with,
+        "reason": verdict.reason,
+        "sources": verdict.sources,
+        "updated_at": verdict.updated_at,
+    }
+    if all(getattr(record, name) == value for name, value in derived.items()):
+        return record
+    return record.model_copy(update=derived)

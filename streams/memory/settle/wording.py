@@ -1,0 +1,162 @@
+"""What settling reads off a text on its own: figures, negation, names, frequency, content words.
+
+These are the guards' material: two texts that differ in one of them say different things, however near they are.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from streams.memory.lexical import fold, terms
+
+_CJK: Final = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af"
+_TOKEN: Final = re.compile(rf"\d+(?:[.,:/-]\d+)*%?|[{_CJK}]|[^\W\d_{_CJK}]+(?:['’-][^\W\d_{_CJK}]+)*")
+
+_DIGITS: Final = "零一二三四五六七八九"
+_CN_DIGIT: Final = {c: i for i, c in enumerate(_DIGITS)} | {"〇": 0, "两": 2, "兩": 2, "壹": 1, "贰": 2, "叁": 3}
+_CN_UNIT: Final = {"十": 10, "百": 100, "千": 1000}
+_CN_NUMBER: Final = re.compile(
+    r"[零〇一二两兩三四五六七八九十百千万萬亿]{2,}|[一二两兩三四五六七八九十](?=[点點个個岁歲年月日号號天周次元块塊人只隻条條杯瓶本家台])"
+)
+_EN_UNITS: Final = (
+    "zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|"
+    "eighteen|nineteen"
+)
+_EN_TENS: Final = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
+_EN_NUMBER: Final = {w: i for i, w in enumerate(_EN_UNITS.split("|"))} | {
+    w: 10 * i for i, w in enumerate(_EN_TENS.split("|"), 2)
+}
+_MAGNITUDE: Final = {"k": 1e3, "万": 1e4, "萬": 1e4, "千": 1e3, "百": 1e2, "亿": 1e8, "m": 1e6}
+_FIGURE: Final = re.compile(
+    r"(?<![\w.])(\d+(?:,\d{3})+|\d+)((?:[.:/-]\d+)*)\s?([k万萬千百亿](?![a-z]))?", re.IGNORECASE
+)
+
+_WEEKDAYS: Final = {
+    name: day
+    for day, names in enumerate(
+        ("monday 周一 星期一 礼拜一", "tuesday 周二 星期二 礼拜二", "wednesday 周三 星期三 礼拜三",
+         "thursday 周四 星期四 礼拜四", "friday 周五 星期五 礼拜五", "saturday 周六 星期六 礼拜六",
+         "sunday 周日 周天 星期日 星期天 礼拜天"),
+    )
+    for name in names.split()
+}  # fmt: skip
+_DAY: Final = re.compile("|".join(sorted(_WEEKDAYS, key=len, reverse=True)))
+
+_NOT_EN: Final = re.compile(
+    r"\b(?:not|never|no|none|nobody|nothing|neither|nor|without|cannot|dislikes?|hates?|detests?|loathes?|avoids?|"
+    r"refuses?|lacks?|stopped|quit|unable|unlike|against|\w+n['’]t)\b"
+)
+_NOT_ZH: Final = re.compile(
+    r"不(?!错|錯|仅|僅|但|过|過|管|论|論|如|同)|没(?!关系)|沒|讨厌|討厭|拒绝|拒絕|避免|别(?!人|的|墅|名)|未(?!来|來)|無法|无法|戒了"
+)
+_OFTEN: Final = {
+    "always": ("always", "every time", "every day", "daily", "总是", "一直", "每天", "每次", "天天"),
+    "often": ("often", "usually", "frequently", "mostly", "经常", "通常", "常常", "平时", "一般"),
+    "sometimes": ("sometimes", "occasionally", "now and then", "有时", "偶尔", "有時", "偶爾"),
+    "rarely": ("rarely", "seldom", "hardly", "很少", "几乎不", "極少"),
+    "never": ("never", "从不", "从来不", "從不", "從來不"),
+}
+_QUANTITY: Final = {
+    "all": ("all", "every", "everyone", "everything", "所有", "全部", "每个", "都"),
+    "some": ("some", "several", "a few", "某些", "有些", "一些", "部分"),
+    "only": ("only", "just", "只", "仅"),
+}
+
+
+def key(text: str) -> str:
+    """Texts with one key are the same text: case, width, punctuation and spacing make no difference."""
+    folded = fold(text)
+    kept = (c if unicodedata.category(c)[0] in "LNS" else " " for c in folded)
+    return " ".join("".join(kept).split())
+
+
+def words(text: str) -> tuple[str, ...]:
+    """Folded tokens in order: Latin words, figures, single CJK characters."""
+    return tuple(_TOKEN.findall(fold(text)))
+
+
+def _chinese_number(text: str) -> float:
+    total = section = digit = 0
+    if all(c in _CN_DIGIT for c in text):
+        return float("".join(str(_CN_DIGIT[c]) for c in text))
+    for c in text:
+        if c in _CN_DIGIT:
+            digit = _CN_DIGIT[c]
+        elif c in _CN_UNIT:
+            section += (digit or 1) * _CN_UNIT[c]
+            digit = 0
+        else:
+            total += (section + digit) * int(_MAGNITUDE[c])
+            section = digit = 0
+    return float(total + section + digit)
+
+
+def figures(text: str) -> frozenset[str]:
+    """Numbers of a text in one spelling: "5,000", "5k", "五千" are "5000"; "Wednesday" and "周三" are one too."""
+    folded = fold(text)
+    found: set[str] = set()
+    for match in _FIGURE.finditer(folded):
+        whole, rest, unit = match.groups()
+        if rest and not re.fullmatch(r"\.\d+", rest):
+            found.add(whole.lstrip("0") + rest.replace(":00", ""))
+        else:
+            value = float(whole.replace(",", "") + (rest or "")) * _MAGNITUDE.get((unit or "").lower(), 1)
+            found.add(f"{value:g}")
+    found.update(f"{_chinese_number(m.group()):g}" for m in _CN_NUMBER.finditer(folded))
+    found.update(f"{_EN_NUMBER[w]:g}" for w in re.findall(r"[a-z]+", folded) if w in _EN_NUMBER)
+    found.update(f"day{_WEEKDAYS[d]}" for d in _DAY.findall(folded))
+    return frozenset(found)
+
+
+def _bands(folded: str, table: dict[str, tuple[str, ...]]) -> frozenset[str]:
+    return frozenset(
+        band
+        for band, marks in table.items()
+        if any(re.search(rf"\b{re.escape(m)}\b", folded) if m.isascii() else m in folded for m in marks)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """Everything that the guards compare, of one text."""
+
+    key: str
+    words: tuple[str, ...]
+    content: frozenset[str]
+    figures: frozenset[str]
+    negated: bool
+    often: frozenset[str]
+    quantity: frozenset[str]
+    names: frozenset[str]
+
+
+_NAME: Final = re.compile(r"(?<=[a-z0-9,;:'’] )(?:[A-Z][\w'’.-]*)")
+_QUOTED: Final = re.compile(r"[《「『“\"]([^》」』”\"]{1,40})[》」』”\"]")
+
+
+def names(text: str) -> frozenset[str]:
+    """Latin words with a capital inside a sentence, and what stands in quotation marks or title marks."""
+    text = unicodedata.normalize("NFKC", text)
+    found: Iterable[str] = [*_NAME.findall(text), *_QUOTED.findall(text)]
+    return frozenset(fold(n).strip(" .'’") for n in found) - {"i", "i'm", "i've", "i'll", "i'd", ""}
+
+
+@lru_cache(maxsize=20_000)
+def wording(text: str) -> Wording:
+    folded = fold(text)
+    negations = len(_NOT_EN.findall(folded)) + len(_NOT_ZH.findall(folded))
+    return Wording(
+        key=key(text),
+        words=words(text),
+        content=frozenset(terms(text)),
+        figures=figures(text),
+        negated=negations % 2 == 1,
+        often=_bands(folded, _OFTEN),
+        quantity=_bands(folded, _QUANTITY),
+        names=names(text),
+    )
