@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from uuid import UUID
 
 from schemas import Tenant
@@ -20,11 +20,17 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """The instant lies in the half-open interval `[since, until)`, either side open."""
+    """The instant lies in the half-open interval `[since, until)`, either side open; naive ones are UTC."""
 
     key: str
     since: datetime | None = None
     until: datetime | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("since", "until"):
+            instant = getattr(self, name)
+            if instant is not None and instant.tzinfo is None:
+                object.__setattr__(self, name, instant.replace(tzinfo=UTC))
 
 
 @dataclass(frozen=True, slots=True)

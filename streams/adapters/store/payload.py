@@ -21,6 +21,7 @@ _MEMORY_ID = re.compile(r"mem_([0-9a-f]{32})")
 _FOREIGN_IDS = UUID("6d656d73-7472-4561-8d2d-666f72656967")
 _DOCS = UUID("6d656d73-7472-4561-8d2d-646f63756d65")
 NO_WORDS = SparseVector()
+MANIFEST_ID = uuid5(_DOCS, "manifest")
 
 _INT64 = 2**63
 _UINT32 = 2**32
