@@ -45,20 +45,26 @@ class Collection:
 
 TENANT = Index("tenant", "keyword", tenant=True)
 
-MEMORY_INDEXES = (
+# What `Where` can ask, in both collections, and the shard for the maintenance scan.
+ASKED_INDEXES = (
     TENANT,
     *(
         Index(key, "keyword")
         for key in ("status", "layer", "memory_type", "tags", "entities", "slot", "session_id", "event_ids")
     ),
     Index("shard", "integer"),
+    Index("occurred_at", "datetime"),
+)
+
+RECORD_INDEXES = (
+    *ASKED_INDEXES,
     Index("sequence", "integer"),
-    *(Index(key, "datetime") for key in ("last_access_time", "idle_since", "valid_from", "valid_until", "occurred_at")),
+    *(Index(key, "datetime") for key in ("last_access_time", "idle_since", "valid_from", "valid_until")),
     Index("importance", "float"),
 )
 
 COLLECTIONS = (
-    Collection(RECORDS, MEMORY_INDEXES),
-    Collection(ARCHIVE, MEMORY_INDEXES, cold=True),
+    Collection(RECORDS, RECORD_INDEXES),
+    Collection(ARCHIVE, ASKED_INDEXES, cold=True),
     Collection(STATE, (TENANT, Index("kind", "keyword")), vectors=False),
 )
