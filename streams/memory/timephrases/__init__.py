@@ -26,10 +26,11 @@ __all__ = ["Granularity", "Kind", "TimePhrase", "interval", "resolve"]
 def _lexer(lang: str) -> Lexer:
     from streams.memory.timephrases import en, zh
 
-    return Lexer({"en": en.build, "zh": zh.build}[lang]())
+    return {"en": en.build, "zh": zh.build}[lang]()
 
 
 HAN_CHARACTER = re.compile(r"[\u4e00-\u9fff]")
+LATIN_WORD = re.compile(r"[a-z]{2}")
 
 
 def resolve(text: str, reference: datetime, zone: str = "UTC", lang: str | None = None) -> list[TimePhrase]:
@@ -47,8 +48,10 @@ def resolve(text: str, reference: datetime, zone: str = "UTC", lang: str | None 
     local = reference.astimezone(ZoneInfo(zone)).replace(tzinfo=None) if reference.tzinfo else reference
     folded = fold(text)
     phrases: list[TimePhrase] = []
-    for code in ("en", "zh") if lang is None else (lang,):
-        if code == "zh" and not HAN_CHARACTER.search(folded) and lang is None:
+    for code in ("zh", "en") if lang is None else (lang,):
+        if lang is None and code == "zh" and not HAN_CHARACTER.search(folded):
+            continue
+        if lang is None and code == "en" and phrases and not LATIN_WORD.search(folded):
             continue
         phrases += _phrases(text, folded, local, code)
     return _apart(phrases)

@@ -23,23 +23,24 @@ from streams.memory.timephrases.calendar import (
     OutOfCalendar,
     Span,
     day,
-    floor,
     iso_week,
     midnight,
-    monday,
     nth_unit,
     nth_weekday,
-    season_span,
     shift,
     unit_span,
 )
-from streams.memory.timephrases.place import Tense, hour_of, place
+from streams.memory.timephrases.place import PARTS, Tense, hour_of, place
 from streams.memory.timephrases.tokens import DATE_FIELDS, Clock, Duration, Relative, Token, When
 
 MAX_DEPTH = 3  # "the end of the first week of next month" nests twice; deeper is no human phrase
 MAX_PARTS = 8
 MAX_GLUE = 2
 EDGES = {"start": (0.0, 0.34), "middle": (0.34, 0.67), "end": (0.67, 1.0), "early": (0.0, 0.5), "late": (0.5, 1.0)}
+
+TENS = {"first ten": 0, "second ten": 10, "last ten": 20}  # 上旬, 中旬, 下旬
+YEAR_EDGES = {"start": (0, 2), "middle": (5, 8), "end": (10, 12)}  # months
+MONTH_EDGES = {"start": (0, 5), "middle": (10, 20), "end": (24, 31)}  # days
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,8 @@ class Grammar:
                 year = said.year or shift(self._reference, said.steps, "year").year
                 return replace(token, value=When(base=nth_unit(unit_span(day(year, 1, 1), "year"), said.unit, said.nth)))
             span = unit_span(self._reference, said.unit, said.steps)
+            if said.count > 1 and span.start is not None:
+                span = replace(span, end=shift(span.start, said.count, said.unit))
             if said.edge is not None:
                 span = self._post_edge(said.edge, span)
             return replace(token, value=When(base=span, part=said.part, clock=said.clock))
@@ -83,7 +86,7 @@ class Grammar:
     def phrase(self, i: int) -> tuple[Reading, int] | None:
         """The longest phrase that begins at token `i`."""
         best: tuple[Reading, int] | None = None
-        for rule in (self._set, self._range, self._open, self._counted, self._single, self._duration):
+        for rule in (self._set, self._range, self._lasting, self._open, self._counted, self._single, self._duration):
             try:
                 found = rule(i)
             except OutOfCalendar:
@@ -133,6 +136,10 @@ class Grammar:
         n = self._value(i)
         if before == "at" and self._kind(i) == "num" and n == int(n) and 1 <= n <= 24:
             return self._extend(When(clock=Clock(int(n))), i + 1)
+        if before == "on" and self._kind(i) == "num" and 1 <= n <= 31 and self._kind(i + 1) in ("at", "when"):
+            found = self._extend(When(day=int(n)), i + 1)
+            if found[0].clock is not None:
+                return found
         if before in ("on", "the") and n == int(n) and 1 <= n <= 31 and (
             (self._kind(i) == "ord" and (earlier == "on" or n > 3)) or (before == "the" and n > 12)
         ):
@@ -155,24 +162,26 @@ class Grammar:
     def _extend(self, when: When, j: int, depth: int = 0) -> tuple[When, int]:
         """Unite with what follows for as long as it adds to the description."""
         for _ in range(MAX_PARTS):
-            found = self._postfix(when, j, depth)
+            found = self._postfix(when, j, depth) or self._next(when, j, depth)
             if found is None:
-                k = self._skip(j, "comma", "on", "in", "at", "of", "the", "glue", "approx", "for", limit=3)
-                loose = any(self._kind(x) in ("on", "at", "approx", "for") for x in range(j, k))
-                try:
-                    part = self._part(k, depth, follows=when)
-                except OutOfCalendar:
-                    part = None
-                if (part is None and loose and self._kind(k - 1) in ("on", "at", "approx", "comma")) or (part is None and k > j):
-                    part = self._loose_number(when, j, k)
-                if part is None:
-                    break
-                both = when.unite(part[0])
-                if both is None or not self._compatible(when, part[0]):
-                    break
-                found = both, part[1]
+                break
             when, j = found
         return when, j
+
+    def _next(self, when: When, j: int, depth: int) -> tuple[When, int] | None:
+        """The next part, over at most three words of glue, if it fits to what was said."""
+        last = self._skip(j, "comma", "on", "in", "at", "of", "the", "glue", "approx", "for", limit=3)
+        for k in range(j, last + 1):
+            try:
+                part = self._part(k, depth, follows=when)
+            except OutOfCalendar:
+                continue
+            part = part or self._loose_number(when, j, k)
+            if part is not None and self._compatible(when, part[0]):
+                both = when.unite(part[0])
+                if both is not None:
+                    return both, part[1]
+        return None
 
     def _loose_number(self, when: When, j: int, k: int) -> tuple[When, int] | None:
         """"this morning at 7", "tonight around 7", "7, this morning", "8pm on the 15th"."""
@@ -188,8 +197,10 @@ class Grammar:
             return When(clock=Clock(int(n))), k + 1
         if glue & {"on"} and when.clock is not None and not self._dated(when) and 1 <= n <= 31:
             return When(day=int(n)), k + 1
-        if self._kind(k) == "ord" and when.weekday is not None and when.day is None and "the" in glue and n <= 31:
-            return When(day=int(n)), k + 1
+        if when.weekday is not None and not when.has("day", "month", "base", "step") and 1 <= n <= 31 and glue <= {"the"}:
+            closed = self._kind(k + 1) in ("end", "stop")
+            if self._kind(k) == "ord" or (closed and ("the" in glue or n > 12)):
+                return When(day=int(n)), k + 1
         return None
 
     def _compatible(self, when: When, more: When) -> bool:
@@ -228,13 +239,16 @@ class Grammar:
             case "the":
                 return self._the(i, depth)
             case "shift":
-                return self._shifted(i, depth)
+                return (self._nth(i, depth) if self._value(i) == -1 else None) or self._shifted(i, depth)
             case "unit":
                 return self._numbered_unit(i) or self._unit_after(i, depth)
             case "edge":
                 return self._edge(i, depth)
-            case "ord" | "num" | "last":
-                return self._nth(i, depth)
+            case "ord" | "num":
+                return self._hour_in_part(i) or self._weekdays_away(i) or self._nth(i, depth)
+            case "nth":
+                n, unit = self._value(i)
+                return When(base=nth_unit(unit_span(self._reference, "year"), unit, n)), i + 1
             case "in":
                 return self._in(i)
             case "dur":
@@ -271,8 +285,8 @@ class Grammar:
         j = i + 1
         if self._kind(j) == "ordafter":
             return When(base=unit_span(self._reference, unit, self._value(j))), j + 1
-        if self._kind(j) in ("of", "beginning"):
-            found = self._point(self._skip(j, "of", "beginning", "on", "in", "the", limit=4), depth + 1)
+        if self._kind(j) in ("of", "beginning", "since", "from"):
+            found = self._point(self._skip(j, "of", "beginning", "since", "from", "on", "in", "the", limit=4), depth + 1)
             if found is None and self._kind(j) == "of":
                 k = self._skip(j + 1, "the")
                 if self._kind(k) in ("ord", "num") and 1 <= self._value(k) <= 31:
@@ -347,16 +361,14 @@ class Grammar:
 
     def _nth(self, i: int, depth: int) -> tuple[When, int] | None:
         """"first Monday of last month", "last day of October", "third quarter", "20th of next month"."""
-        if self._kind(i) == "last":
+        if self._kind(i) == "shift":
             n, j = -1, i + 1
-            if self._kind(j) == "ord":
-                return None
         else:
             n, j = self._value(i), i + 1
             if n != int(n) or not 0 < n < 400:
                 return None
             n = int(n)
-            if self._kind(i) == "ord" and (self._kind(j) == "last" or (self._kind(j) == "shift" and self._value(j) == -1)):
+            if self._kind(i) == "ord" and self._kind(j) == "shift" and self._value(j) == -1:
                 n, j = -n, j + 1
         if self._kind(j) == "unit":
             unit = self._value(j)
@@ -372,12 +384,35 @@ class Grammar:
         if self._kind(i) == "num":
             return None
         k = self._skip(j + 1, "of", "in", "the", "glue", limit=3)
-        found = self._point(k, depth + 1) if k > j + 1 or self._kind(k) in ("when", "shift") else None
+        close = k > j + 1 or (self._kind(i) == "ord" and self._kind(k) in ("when", "shift"))
+        found = self._point(k, depth + 1) if close else None
         if found is None and unit in ("quarter", "half") and n > 0:
             return When(base=nth_unit(unit_span(self._reference, "year"), str(unit), n)), j + 1
         if found is None:
             return None
         return When(base=self._nth_of(self._place(found[0]), unit, n)), found[1]
+
+    def _hour_in_part(self, i: int) -> tuple[When, int] | None:
+        """"3 in the morning", "12 lunchtime"."""
+        k = self._skip(i + 1, "in", "at", "the", limit=2)
+        n = self._value(i)
+        if self._kind(i) == "num" and self._kind(k) == "when" and 0 < n <= 12 and n == int(n):
+            part: When = self._value(k)
+            if part == When(part=part.part) and (k > i + 1 or part.part == "lunch"):
+                return When(clock=Clock(int(n)), part=part.part), k + 1
+        return None
+
+    def _weekdays_away(self, i: int) -> tuple[When, int] | None:
+        """"4 Tuesdays from now", "2 Thursdays ago"."""
+        if self._kind(i + 1) != "weekdays" or self._kind(i + 2) not in ("ago", "later"):
+            return None
+        n, weekday = int(self._value(i)), self._value(i + 1)
+        here = midnight(self._reference)
+        if self._kind(i + 2) == "later":
+            days = ((weekday - here.weekday()) % 7 or 7) + 7 * (n - 1)
+        else:
+            days = -((here.weekday() - weekday) % 7 or 7) - 7 * (n - 1)
+        return When(base=unit_span(shift(here, days, "day"), "day")), i + 3
 
     def _nth_of(self, whole: Span, unit: str | int, n: int) -> Span:
         if whole.start is None or whole.end is None:
@@ -395,6 +430,9 @@ class Grammar:
         if kind == "postedge" and k == j:
             span = self._place(when)
             return When(base=self._post_edge(self._value(k), span)), k + 1
+        if kind == "nth" and not when.has("clock", "part", "month"):
+            n, unit = self._value(k)
+            return When(base=self._nth_of(self._place(when), unit, n)), k + 1
         if kind == "postord":
             n, unit = self._value(k)
             if unit is None:
@@ -418,23 +456,24 @@ class Grammar:
         return None
 
     def _post_edge(self, edge: str, span: Span) -> Span:
-        if span.start is None or span.end is None:
-            raise OutOfCalendar
+        """Chinese edges: 月初 is the first five days, 月底 the last week, 年底 the last two months."""
         start, end = span.start, span.end
-        if edge in ("上旬", "中旬", "下旬"):
+        if start is None or end is None:
+            raise OutOfCalendar
+        if edge in TENS:
             if span.grain != "month":
                 raise OutOfCalendar
-            a = {"上旬": 0, "中旬": 10, "下旬": 20}[edge]
-            return Span(start + a * DAY, end if a == 20 else start + (a + 10) * DAY, "day", fuzzy=True)
-        if edge in ("上半", "下半"):
-            middle = _cut(start, end, 0.5) if span.grain != "month" else start + 15 * DAY
-            return Span(start, middle, "half") if edge == "上半" else Span(middle, end, "half")
+            first = start + TENS[edge] * DAY
+            return Span(first, min(end, first + 10 * DAY) if edge != "last ten" else end, "day", fuzzy=True)
+        if edge in ("first half", "last half"):
+            middle = start + 15 * DAY
+            return Span(start, middle, "day") if edge == "first half" else Span(middle, end, "day")
         if span.grain == "year":
-            limits = {"start": (0, 2), "middle": (5, 8), "end": (10, 12)}[edge]
-            return Span(shift(start, limits[0], "month"), shift(start, limits[1], "month"), "month", fuzzy=True)
+            low, high = YEAR_EDGES[edge]
+            return Span(shift(start, low, "month"), shift(start, high, "month"), "month", fuzzy=True)
         if span.grain == "month":
-            days = {"start": (0, 5), "middle": (10, 20), "end": (24, 40)}[edge]
-            return Span(start + days[0] * DAY, min(end, start + days[1] * DAY), "day", fuzzy=True)
+            low, high = MONTH_EDGES[edge]
+            return Span(start + low * DAY, min(end, start + high * DAY), "day", fuzzy=True)
         return self._edge_of(edge, span)
 
     # --- counting ------------------------------------------------------------------------------------------------
@@ -504,20 +543,19 @@ class Grammar:
         j = self._skip(i, "in", "the", "on", "within", limit=4)
         within = any(self._kind(k) == "within" for k in range(i, j))
         step = None
-        if self._kind(j) in ("shift", "last"):
-            step = self._value(j) if self._kind(j) == "shift" else -1
-            j += 1
-        if step is None and not within and self._kind(j) != "dur":
+        if self._kind(j) == "shift":
+            step, j = self._value(j), j + 1
+        found: tuple[Duration, int] | None
+        if self._kind(j) == "num" and self._kind(j + 1) == "shift" and self._kind(j + 2) == "unit":
+            found, step = (Duration(((self._value(j), self._value(j + 2)),)), j + 3), self._value(j + 1)
+        elif step == 0 or (step is None and not within and self._kind(j) != "dur"):
             return None
-        if step == 0:
-            return None
-        found = self._amount(self._skip(j, "approx", limit=1))
+        else:
+            found = self._amount(self._skip(j, "approx", limit=1))
         if found is None:
             return None
         amount, j = found
         if step is None and not within:
-            if self._kind(j) in ("shift", "last") and False:
-                return None
             if self._kind(j) != "inside":
                 return None
             j += 1
@@ -539,6 +577,48 @@ class Grammar:
                 b = b + DAY
         return Reading("range", Span(a, b, amount.unit, timed), True, True, amount.unit), j
 
+    def _lasting(self, i: int) -> tuple[Reading, int] | None:
+        """"from 4pm for thirty minutes", "for 2 hours from 2pm"."""
+        j = self._skip(i, "from", "for", limit=1)
+        if self._kind(j) == "dur":
+            found = self._amount(j)
+            if found is None:
+                return None
+            amount, k = found
+            if self._kind(k) not in ("from", "beginning", "since"):
+                return None
+            point = self._point(self._skip(k, "from", "beginning", "since", "the", "at", limit=3))
+            if point is None:
+                return None
+            when, end = point
+        else:
+            point = self._point(self._skip(j, "on", "at", limit=1))
+            if point is None:
+                return None
+            when, k = point
+            if self._kind(k) == "from" and when.clock is None:
+                more = self._point(k + 1)
+                both = more and when.unite(more[0])
+                if not more or not both:
+                    return None
+                when, k = both, more[1]
+            if self._kind(k) != "for":
+                return None
+            found = self._amount(k + 1)
+            if found is None:
+                return None
+            amount, end = found
+        if when.clock is None:
+            return None
+        start = self._place(when).start
+        if start is None:
+            return None
+        stop = self._offset(start, amount, 1).base
+        if stop is None or stop.start is None:
+            return None
+        stop_at = stop.start if amount.unit in CLOCK_UNITS else shift(start, amount.parts[0][0], amount.unit)
+        return Reading("range", Span(start, stop_at, "minute", True), self._dated(when), amount.fuzzy, "minute"), end
+
     def _duration(self, i: int) -> tuple[Reading, int] | None:
         j = self._skip(i, "for", limit=1)
         found = self._amount(j)
@@ -553,85 +633,89 @@ class Grammar:
         lead, j = None, i
         before: When | None = None
         if self._kind(j) not in ("from", "between"):
-            # "Monday between 3 and 5", "tomorrow from 10 to 12"
+            # "Monday between 3 and 5", "tomorrow from 10 to 12", "Monday 8 to 9"
             head = self._point(self._skip(j, "on", "in", "the", limit=2))
-            if head is not None and self._kind(self._skip(head[1], "comma", "at", limit=1)) in ("from", "between"):
-                before = head[0]
-                j = self._skip(head[1], "comma", "at", limit=1)
+            if head is not None:
+                k = self._skip(head[1], "comma", "at", limit=1)
+                if self._kind(k) in ("from", "between", "num"):
+                    before, j = head[0], k
         if self._kind(j) in ("from", "between"):
-            lead = self._kind(j)
-            j += 1
+            lead, j = self._kind(j), j + 1
         j = self._skip(j, "the", "at", "on", "approx", limit=2)
-        for left in self._sides(j, before):
-            k = left[1]
-            if not (self._kind(k) == "to" or (lead == "between" and self._kind(k) == "and")):
+        best: tuple[Reading, int] | None = None
+        for left, k in self._sides(j):
+            joined = self._kind(k)
+            if joined not in ("to", "and"):
                 continue
-            through = self._value(k) == "through"
             k = self._skip(k + 1, "the", "at", "on", "approx", limit=2)
-            for right in self._sides(k, before):
-                found = self._between(left[0], right[0], before, lead, through, i, right[1])
-                if found is not None:
-                    end = right[1]
-                    if self._kind(end) == "inside":
-                        end += 1
-                    return found, end
-        return None
+            for right, end in self._sides(k):
+                amid = self._kind(end) == "amid"
+                if joined == "and" and lead != "between" and not amid:
+                    continue
+                try:
+                    found = self._between(left, right, before, lead, end)
+                except OutOfCalendar:
+                    continue
+                end += amid or self._kind(end) == "inside"
+                if found is not None and (best is None or end > best[1]):
+                    best = found, end
+        return best
 
-    def _sides(self, i: int, before: When | None) -> list[tuple[When | int, int]]:
+    def _sides(self, i: int) -> list[tuple[When | int, int]]:
         """Readings of one side: a point, or a bare number that takes its meaning from the other side."""
         sides: list[tuple[When | int, int]] = []
-        point = self._point(i)
-        if point is not None:
-            sides.append(point)
-            part = self._part(i, 0)
-            if part is not None and part[1] != point[1]:
-                sides.append(part)
+        for found in (self._point(i), self._safe_part(i)):
+            if found is not None:
+                sides.append(found)
         if self._kind(i) == "loose":
             sides.append(self._extend(self._value(i), i + 1))
         if self._kind(i) in ("num", "ord") and self._value(i) == int(self._value(i)):
             number = int(self._value(i))
+            if 1 <= number <= 31:
+                day_tail = self._extend(When(day=number), i + 1)
+                base = day_tail[0].base
+                if day_tail[0].month is not None or (base is not None and base.grain in ("month", "year")):
+                    sides.append(day_tail)
+            if self._kind(i) == "num" and number <= 24:
+                hour_tail = self._extend(When(clock=Clock(number)), i + 1)
+                if hour_tail[0].has(*DATE_FIELDS, "part"):
+                    sides.append(hour_tail)
             sides.append((number, i + 1))
-            tail = self._extend(When(day=number), i + 1)
-            if tail[1] > i + 1 and 1 <= number <= 31:
-                sides.insert(0, tail)
-            tail = self._extend(When(clock=Clock(number)), i + 1)
-            if tail[1] > i + 1 and number <= 24 and tail[0].has(*DATE_FIELDS):
-                sides.append(tail)
         return sides
 
+    def _safe_part(self, i: int) -> tuple[When, int] | None:
+        try:
+            return self._part(i, 0)
+        except OutOfCalendar:
+            return None
+
     def _between(
-        self, left: When | int, right: When | int, before: When | None, lead: str | None, through: bool, i: int, j: int
+        self, left: When | int, right: When | int, before: When | None, lead: str | None, end: int
     ) -> Reading | None:
         if isinstance(left, int) and isinstance(right, int):
-            if before is None:
-                if lead is None:
-                    return None
-                after = None
-                left, right = When(clock=Clock(left)), When(clock=Clock(right))
-                if not (0 <= left.clock.hour <= 24 and 0 <= right.clock.hour <= 24):  # type: ignore[union-attr]
-                    return None
-                if self._kind(j) in ("word", "unit", "dur"):
-                    return None
-                del after
-            elif before.month is not None or (before.base is not None and before.base.grain == "month"):
-                left, right = When(day=left), When(day=right)
-            else:
-                left, right = When(clock=Clock(left)), When(clock=Clock(right))
+            if before is None and (lead is None or self._kind(end) in ("word", "unit", "dur", "weekdays")):
+                return None
+            monthly = before is not None and (
+                before.month is not None or (before.base is not None and before.base.grain == "month")
+            )
+            if not monthly and not (0 <= left <= 24 and 0 <= right <= 24):
+                return None
+            left, right = (When(day=left), When(day=right)) if monthly else (When(clock=Clock(left)), When(clock=Clock(right)))
         elif isinstance(left, int):
             assert isinstance(right, When)
-            left_when = self._like(left, right)
-            if left_when is None:
+            liked = self._like(left, right)
+            if liked is None:
                 return None
-            left = left_when
+            left = liked
         elif isinstance(right, int):
-            right_when = self._like(right, left)
-            if right_when is None:
+            liked = self._like(right, left)
+            if liked is None:
                 return None
-            right = right_when
+            right = liked
         assert isinstance(left, When) and isinstance(right, When)
         if before is not None:
             left, right = left.unite(before) or left, right.unite(before) or right
-        return self._join(left, right, through)
+        return self._join(left, right)
 
     @staticmethod
     def _like(number: int, other: When) -> When | None:
@@ -648,35 +732,41 @@ class Grammar:
             return None
         return None
 
-    def _join(self, left: When, right: When, through: bool) -> Reading | None:
+    def _join(self, left: When, right: When) -> Reading | None:
         """Both sides placed: what one left out comes from the other, and the end lies after the beginning."""
-        lt, rt = left.has("clock", "part"), right.has("clock", "part")
-        if not self._dated(right) and rt and self._dated(left):
-            right = right.fill(left, DATE_FIELDS)
-        elif not self._dated(left) and lt and self._dated(right):
-            left = left.fill(right, DATE_FIELDS)
+        left_timed, right_timed = left.has("clock", "part"), right.has("clock", "part")
+        if right_timed and not self._dated(right) and self._dated(left) and not _is_now(left):
+            right = right.fill(left, (*DATE_FIELDS, "offset"))
+        elif left_timed and not self._dated(left) and self._dated(right) and not _is_now(right):
+            left = left.fill(right, (*DATE_FIELDS, "offset"))
         else:
             left, right = self._share(left, right)
         if left.clock is not None and right.clock is not None:
-            left, right = self._share_half(left, right)
-        if right.part is None and left.part is not None and right.clock is not None and right.clock.half is None:
-            right = replace(right, part=left.part)
-        a = self._place(left)
-        b = self._place(right)
+            if left.part is None and left.clock.half is None and right.part is not None:
+                left = replace(left, part=right.part)
+            elif right.part is None and right.clock.half is None and left.part is not None:
+                right = replace(right, part=left.part)
+            left, right = _share_half(left, right)
+        dated = self._dated(left) or self._dated(right)
+        a, b = self._place(left), self._place(right)
+        if _is_now(left) and not b.timed:
+            a = unit_span(self._reference, "day")
+        elif _is_now(right) and not a.timed:
+            b = unit_span(self._reference, "day")
         if a.start is None or b.start is None or b.end is None:
             return None
-        dated = self._dated(left) or self._dated(right)
+        if _is_now(right) and a.start > b.start:
+            a = place(left, self._reference, "past")
+        assert a.start is not None
         if (b.start if b.timed else b.end) <= a.start:
             b = self._after(left, right, a, b)
-        assert b.start is not None and b.end is not None
-        timed = a.timed or b.timed
-        if b.timed and b.grain != "daypart":
-            end = b.start
-        else:
-            end = b.end
+        moment = b.timed and b.grain != "daypart"
+        end = b.start if moment else b.end
         if end is None or end <= a.start:
             return None
-        return Reading("range", Span(a.start, end, b.grain, timed), dated, a.fuzzy or b.fuzzy, b.grain if not timed else a.grain)
+        timed = a.timed or b.timed
+        grain = a.grain if timed else b.grain
+        return Reading("range", Span(a.start, end, grain, timed), dated, a.fuzzy or b.fuzzy, grain)
 
     def _share(self, left: When, right: When) -> tuple[When, When]:
         if left.has("base") or right.has("base"):
@@ -705,22 +795,6 @@ class Grammar:
             if (left.month or 1, left.day or 1) > (right.month or 12, right.day or 31):
                 candidate = replace(candidate, year=right.year - 1)
             left = candidate
-        return left, right
-
-    @staticmethod
-    def _share_half(left: When, right: When) -> tuple[When, When]:
-        """"5 to 6pm" begins at five in the afternoon, "11 to 3pm" in the morning."""
-        a, b = left.clock, right.clock
-        assert a is not None and b is not None
-        if a.half is None and left.part is None and not a.exact and a.hour <= 12:
-            half = b.half or (right.part and PARTS_HALF(right))
-            if half in ("am", "pm"):
-                end = hour_of(b, right.part) * 60 + (b.minute or 0)
-                start = hour_of(replace(a, half=half), None) * 60 + (a.minute or 0)
-                if start < end:
-                    left = replace(left, clock=replace(a, half=half))
-                elif half == "pm":
-                    left = replace(left, clock=replace(a, half="am"))
         return left, right
 
     def _after(self, left: When, right: When, a: Span, b: Span) -> Span:
@@ -782,12 +856,12 @@ class Grammar:
             if clock is None or self._dated(clock[0]):
                 return None
             j = self._skip(clock[1], "comma", "on", limit=1)
-            if self._kind(j) not in ("every", "set"):
+            if self._kind(j) not in ("every", "set", "weekdays"):
                 return None
         elif self._kind(j) in ("ord", "num") and self._kind(j + 1) == "of" and self._kind(j + 2) == "every":
             j += 2
-        if self._kind(j) == "set":
-            grain, j = self._value(j), j + 1
+        if self._kind(j) in ("set", "weekdays"):
+            grain, j = self._value(j) if self._kind(j) == "set" else "week", j + 1
         elif self._kind(j) == "every":
             j = self._skip(j + 1, "other", "num", "ord", limit=2)
             if self._kind(j) == "unit":
@@ -811,16 +885,25 @@ class Grammar:
         return Reading("set", None, False, False, grain), j
 
 
-def PARTS_HALF(when: When) -> str | None:
-    from streams.memory.timephrases.place import PARTS
+def _is_now(when: When) -> bool:
+    return when.base is not None and when.base.grain == "second" and not when.offset
 
-    return PARTS[when.part][2] if when.part else None
+
+def _share_half(left: When, right: When) -> tuple[When, When]:
+    """"5 to 6pm" begins at five in the afternoon, "11 to 3pm" in the morning."""
+    a, b = left.clock, right.clock
+    assert a is not None and b is not None
+    half = b.half or (PARTS[right.part][2] if right.part else None)
+    if a.half is None and left.part is None and not a.exact and a.hour <= 12 and half in ("am", "pm"):
+        end = hour_of(b, right.part) * 60 + (b.minute or 0)
+        start = hour_of(replace(a, half=half), None) * 60 + (a.minute or 0)
+        if start < end:
+            left = replace(left, clock=replace(a, half=half))
+        elif half == "pm":
+            left = replace(left, clock=replace(a, half="am"))
+    return left, right
 
 
 def _cut(start: datetime, end: datetime, share: float) -> datetime:
     """A whole day at `share` of the way."""
-    days = round((end - start).days * share)
-    return start + days * DAY
-
-
-__all__ = ["Grammar", "Reading", "floor", "monday", "season_span"]
+    return start + round((end - start).days * share) * DAY

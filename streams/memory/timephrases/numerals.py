@@ -38,6 +38,8 @@ ENGLISH_YEAR = (
     rf"|twenty\s(?:ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen))"
 )
 
+ENGLISH_WORDS = frozenset(ONES) | TENS.keys() | ORDINAL_ONES.keys() | ORDINAL_TENS.keys() | {"half", "quarter"}
+
 
 def han(text: str) -> float:
     """Value of a Chinese or Arabic numeral: 二十三, 二〇二三 (by digits), 3.5, 半.

@@ -70,6 +70,7 @@ class Relative:
     part: str | None = None
     clock: Clock | None = None
     edge: str | None = None
+    count: int = 1
     nth: int | None = None  # the nth `unit` of the year `year`, or of the reference's year moved by `steps`
     year: int | None = None
 
@@ -94,6 +95,9 @@ class Token:
     end: int
 
 
+IMPOSSIBLE = object()  # what a pattern reads from a date that does not exist: nothing, and none of its parts either
+
+
 @dataclass(frozen=True, slots=True)
 class Pattern:
     """One kind of token: a regular expression and what a match means. `read` returns `None` to decline."""
@@ -108,28 +112,38 @@ def _renamed(regex: str, suffix: int) -> str:
 
 
 class Lexer:
-    """Tokens of a text in order; the first pattern that matches and accepts at a place wins."""
+    """Tokens of a text in order; the first pattern that matches and accepts at a place wins.
 
-    def __init__(self, patterns: Sequence[Pattern]) -> None:
+    `starts` finds the places where a token may begin: a cheap expression that spares the dear ones.
+    """
+
+    def __init__(self, patterns: Sequence[Pattern], starts: str) -> None:
+        self._starts = re.compile(starts)
         self._patterns = [(p, re.compile(p.regex)) for p in patterns]
-        # The union only finds places (its groups renamed, for patterns share names); each pattern then reads its own.
-        self._union = re.compile("|".join(f"(?:{_renamed(p.regex, i)})" for i, p in enumerate(patterns)))
+        # Says which pattern is the first to match at a place; groups are renamed, for patterns share their names.
+        self._union = re.compile("|".join(f"(?P<p{i}>{_renamed(p.regex, i)})" for i, p in enumerate(patterns)))
 
     def tokens(self, text: str) -> Iterable[Token]:
         position = 0
-        while found := self._union.search(text, position):
-            token = self._at(text, found.start())
+        while start := self._starts.search(text, position):
+            position = start.start()
+            token = self._at(text, position)
             if token is None:
-                position = found.start() + 1
+                position = max(start.end(), position + 1)
             else:
                 yield token
                 position = token.end
 
     def _at(self, text: str, position: int) -> Token | None:
-        for pattern, regex in self._patterns:
+        union = self._union.match(text, position)
+        if union is None or union.lastgroup is None:
+            return None
+        for pattern, regex in self._patterns[int(union.lastgroup[1:]) :]:
             match = regex.match(text, position)
             if match and match.end() > position:
                 value = pattern.read(match)
+                if value is IMPOSSIBLE:
+                    return Token("stop", None, position, match.end())
                 if value is not None:
                     return Token(pattern.kind, value, position, match.end())
         return None
