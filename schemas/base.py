@@ -16,7 +16,7 @@ MAX_NAME_CHARS = 256
 class WireModel(BaseModel):
     """A record's value. Unknown fields are ignored, so that an older reader takes a newer writer's record."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True, ser_json_timedelta="float")
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
 
     schema_version: Literal[1] = SCHEMA_VERSION
 

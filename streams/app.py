@@ -18,7 +18,7 @@ from typing import Any
 
 from streams import metrics
 from streams.agents.extract import ExtractStage
-from streams.agents.memory import AccessStage, CommandStage, DecayStage, RememberStage, SupersedeStage
+from streams.agents.memory import AccessStage, DecayStage, RememberStage, SupersedeStage
 from streams.agents.recall import RecallHandler
 from streams.agents.redact import RedactStage
 from streams.agents.timer import WindowTimer
@@ -27,7 +27,7 @@ from streams.emitter import Emitter
 from streams.errors import ConfigurationError, DependencyDown
 from streams.health import Health
 from streams.kafka import ssl_context
-from streams.memory.extraction import Extractor, ModelExtractor, RuleExtractor
+from streams.memory.extraction import Extractor, RuleExtractor
 from streams.memory.redaction import Redactor, load_policy
 from streams.ports import VectorStore
 from streams.runner import Runner, disarm_commits
@@ -37,6 +37,7 @@ from streams.web import serve_metrics
 
 log = logging.getLogger(__name__)
 
+OPENAI = "https://api.openai.com/v1"
 # Faust's own stop takes at least 2.3 s; with `drain_seconds` this stays under 10 s.
 STOP_SECONDS = 2.9
 # A model call that hangs in a thread outlives the loop. Leaving hard is safe because kill -9 is.
@@ -51,11 +52,13 @@ def make_faust_app(settings: Settings, role: Role) -> Any:
     """A `faust.App` with the settings that FAUST's regression tests show to be safe."""
     import faust
 
+    datadir = Path(settings.data_dir) / "faust" / role
+    datadir.mkdir(parents=True, exist_ok=True)
     return faust.App(
         consumer_group(settings, role),
         broker=[f"kafka://{address}" for address in settings.kafka_bootstrap.split(",")],
         broker_credentials=_credentials(settings),
-        datadir=str(Path(settings.data_dir) / "faust" / role),
+        datadir=str(datadir),
         store="memory://",
         web_enabled=False,
         autodiscover=False,
@@ -96,6 +99,12 @@ def _credentials(settings: Settings) -> Any:
             )
 
 
+def embedder_options(settings: Settings) -> dict[str, Any]:
+    if settings.embedder.startswith("openai:"):
+        return {"base_url": settings.embedder_base_url or OPENAI, "key": settings.embedder_api_key}
+    return {}
+
+
 class Worker:
     """One process: the given roles, until a signal or `stop`."""
 
@@ -113,27 +122,33 @@ class Worker:
         self._at_step = at_step
         self._on_ready = on_ready
         self._stop = asyncio.Event()
+        self._assigned = asyncio.Event()
         self._apps: dict[Role, Any] = {}
         self._watchers: list[asyncio.Task[None]] = []
-        self._failed: str = ""
+        self.failed: str = ""
 
     def stop(self) -> None:
         self._stop.set()
 
-    async def run(self) -> int:
-        """Exit code: 0 after a clean stop. Raises `MemstreamError` for what keeps it from starting."""
+    @property
+    def stopping(self) -> bool:
+        return self._stop.is_set()
+
+    async def run(self) -> bool:
+        """True after a clean stop, False when something in flight did not end (it comes again at the next start).
+
+        Raises `MemstreamError` for what keeps it from starting.
+        """
         async with AsyncExitStack() as stack:
             await self._start(stack)
             self._on_ready()
             await self._stop.wait()
             clean = await self._shut_down()
-        if self._failed:
-            log.error("stopped: %s", self._failed)
-            return 1
+        if self.failed:
+            log.error("stopped: %s", self.failed)
         if not clean:
             log.warning("not everything in flight ended in time; it comes again at the next start")
-            _leave_hard()
-        return 0
+        return clean
 
     async def _start(self, stack: AsyncExitStack) -> None:
         from streams.adapters.embedders import make_embedder
@@ -152,15 +167,11 @@ class Worker:
         store: Any = None
         embedder: Any = None
         if {"memory", "recall"} & set(self.roles):
-            embedder = make_embedder(
-                settings.embedder,
-                base_url=settings.embedder_base_url or None,
-                api_key=settings.embedder_api_key,
-            )
+            embedder = make_embedder(settings.embedder, **embedder_options(settings))
             stack.push_async_callback(embedder.close)
             store = make_store(
                 url=settings.qdrant_url or None,
-                path=Path(settings.data_dir) / "store",
+                path=None if settings.qdrant_url else Path(settings.data_dir) / "store",
                 profile=embedder.profile,
                 api_key=settings.qdrant_api_key.get_secret_value() or None,
             )
@@ -194,9 +205,8 @@ class Worker:
             app = self._apps["memory"]
             runner.attach(app, RememberStage(writer))
             runner.attach(app, SupersedeStage(writer))
-            runner.attach(app, CommandStage(writer, store))
             runner.attach(app, AccessStage(writer, store))
-            runner.attach(app, DecayStage(writer, store, store, idle_days=settings.archive_idle_days))
+            runner.attach(app, DecayStage(writer, store, store))
             timer = WindowTimer(store, emitter, settings, lambda: self._held("memory", "decay"))
             self._background(stack, timer.run())
             self._background(stack, _flush_for_ever(store))
@@ -215,6 +225,7 @@ class Worker:
         if settings.extractor == "rules":
             return RuleExtractor(), None
         from streams.adapters.chat import OpenAIChatModel
+        from streams.memory.extraction.model import ModelExtractor
         from streams.ports import ChatTurn
 
         if not settings.chat_model:
@@ -222,7 +233,7 @@ class Worker:
                 "MEMSTREAM_EXTRACTOR=model needs MEMSTREAM_CHAT_MODEL (and MEMSTREAM_CHAT_BASE_URL)"
             )
         chat = OpenAIChatModel(
-            settings.chat_model, base_url=settings.chat_base_url or None, api_key=settings.chat_api_key
+            settings.chat_model, base_url=settings.chat_base_url or OPENAI, key=settings.chat_api_key
         )
         stack.push_async_callback(chat.close)
         return ModelExtractor(chat), lambda: chat.complete([ChatTurn("user", "ping")], max_tokens=1)
@@ -230,13 +241,15 @@ class Worker:
     async def _start_apps(self) -> None:
         for role, app in self._apps.items():
 
-            @app.on_partitions_revoked.connect
+            @app.on_partitions_revoked.connect  # type: ignore[untyped-decorator]
             async def revoked(app: Any, partitions: set[Any], **_: Any) -> None:
                 await self._runner.in_flight_done(self.settings.kafka_session_timeout_seconds * 0.6)
 
-            @app.on_partitions_assigned.connect
+            @app.on_partitions_assigned.connect  # type: ignore[untyped-decorator]
             async def assigned(app: Any, partitions: set[Any], role: Role = role, **_: Any) -> None:
                 self.health.roles_ready[role] = True
+                if all(self.health.roles_ready.values()):
+                    self._assigned.set()
 
             app.finalize()
         await asyncio.gather(*(app.start() for app in self._apps.values()))
@@ -245,8 +258,8 @@ class Worker:
             self._watchers.append(task)
         try:
             async with asyncio.timeout(120):
-                while not all(self.health.roles_ready.values()) and not self._stop.is_set():
-                    await asyncio.sleep(0.02)
+                waits = [asyncio.create_task(event.wait()) for event in (self._assigned, self._stop)]
+                await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         except TimeoutError:
             raise DependencyDown("kafka", "no partitions were assigned within two minutes") from None
 
@@ -270,7 +283,7 @@ class Worker:
     async def _watch_app(self, role: Role, app: Any) -> None:
         await app.wait_until_stopped()
         if not self._stop.is_set():
-            self._failed = f"the Faust app of role {role} stopped by itself"
+            self.failed = f"the Faust app of role {role} stopped by itself"
             self._stop.set()
 
     async def _watch_loop(self) -> None:
@@ -349,38 +362,40 @@ async def _flush_for_ever(store: VectorStore) -> None:
             log.warning("the store could not be flushed: %s", error)
 
 
-def _leave_hard() -> None:
-    logging.shutdown()
-    os._exit(HARD_EXIT)
-
-
 def run_worker(
     settings: Settings,
     roles: Sequence[Role] = ROLES,
     *,
     at_step: AtStep = lambda step: None,
     on_ready: Callable[[], None] = lambda: None,
+    before_hard_exit: Callable[[], None] = lambda: None,
 ) -> int:
-    """Run until SIGINT or SIGTERM. The exit code of `Worker.run`; a second signal leaves at once."""
+    """Run until SIGINT or SIGTERM; returns the exit code. A second signal leaves at once.
+
+    Whatever hangs after the first signal, the process is gone in time: that loses nothing because kill -9 does not.
+    """
     import uvloop
+
+    def leave() -> None:
+        before_hard_exit()
+        logging.shutdown()
+        os._exit(HARD_EXIT)
 
     async def main() -> int:
         worker = Worker(settings, roles, at_step=at_step, on_ready=on_ready)
         loop = asyncio.get_running_loop()
-        signals = 0
 
         def on_signal() -> None:
-            nonlocal signals
-            signals += 1
-            if signals > 1:
-                _leave_hard()
+            if worker.stopping:
+                leave()
             worker.stop()
-            # Whatever hangs from here on, the process is gone in time; that loses nothing because kill -9 does not.
-            loop.call_later(settings.drain_seconds + STOP_SECONDS, _leave_hard)
+            loop.call_later(settings.drain_seconds + STOP_SECONDS, leave)
 
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, on_signal)
-        return await worker.run()
+        clean = await worker.run()
+        if not clean:
+            leave()
+        return 1 if worker.failed else 0
 
-    code = uvloop.run(main())
-    return code
+    return uvloop.run(main())

@@ -8,11 +8,12 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from streams.errors import ConfigurationError, DependencyDown
-from streams.settings import Settings
 
 if TYPE_CHECKING:
     from aiokafka import AIOKafkaProducer
     from aiokafka.admin import AIOKafkaAdminClient
+
+    from streams.settings import Settings
 
 
 def ssl_context(settings: Settings) -> ssl.SSLContext | None:

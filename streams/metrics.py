@@ -86,7 +86,7 @@ DEPENDENCY_UP = Gauge(
     "memstream_dependency_up", "1 while the dependency does its work.", ["dependency"], registry=REGISTRY
 )
 LOOP_LAG_SECONDS = Gauge("memstream_event_loop_lag_seconds", "How late the event loop wakes up.", registry=REGISTRY)
-ARCHIVED = Counter("memstream_window_changes", "What the window job changed.", ["change"], registry=REGISTRY)
+WINDOW_CHANGES = Counter("memstream_window_changes", "What the window job changed.", ["change"], registry=REGISTRY)
 WINDOW_LAST = Gauge(
     "memstream_window_last_end_timestamp_seconds", "End of the latest window that was worked off.", registry=REGISTRY
 )

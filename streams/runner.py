@@ -120,7 +120,7 @@ class Runner:
         self._lanes = asyncio.Semaphore(settings.lanes)
         self._requests: set[asyncio.Task[None]] = set()
 
-    # Faust ---------------------------------------------------------------------------------------------------------
+    # Faust
 
     def attach(self, app: Any, stage: Stage) -> None:
         """Register `stage` as an agent of a `faust.App`."""
@@ -218,7 +218,7 @@ class Runner:
         except TimeoutError:
             log.warning("partitions were taken away while a batch was still under way")
 
-    # The batch -----------------------------------------------------------------------------------------------------
+    # The batch
 
     async def run_batch(self, stage: Stage, records: Sequence[Inbound]) -> None:
         """Returns when every record has its outcome, acknowledged by the broker."""

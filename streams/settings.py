@@ -57,8 +57,6 @@ class Settings(BaseSettings):
     redaction_policy: Path | None = None
     redaction_mode: Literal["enforce", "report"] = "enforce"
     max_text_chars: int = Field(default=32_000, ge=1)
-    archive_idle_days: int = Field(default=90, ge=1)
-    decay_window_hours: int = Field(default=6, ge=1)
     namespace_timezones: dict[str, str] = Field(default_factory=dict)
 
     # Work.

@@ -28,6 +28,7 @@ from schemas import (
 )
 from streams.errors import ConfigurationError, DependencyDown
 from streams.kafka import admin
+from streams.records import MAX_RECORD_BYTES
 from streams.settings import SHARDS, Settings
 
 if TYPE_CHECKING:
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
 HOUR = 3_600_000
 DAY = 24 * HOUR
-MAX_RECORD_BYTES = 2 * 1024 * 1024
 # A dead letter carries its record whole and the headers that say why.
 MAX_DEAD_LETTER_BYTES = MAX_RECORD_BYTES + 64 * 1024
 

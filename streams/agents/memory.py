@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from datetime import timedelta
 
 from schemas import Access, CandidateEvent, DecayTick, MemoryRecord, MemoryStatus, Supersede, Tenant
 from streams import metrics
 from streams.agents.redact import parked_candidate
 from streams.agents.writer import Writer
 from streams.memory import decay
+from streams.memory.decay.due import IDLE_TO_ARCHIVE
 from streams.outcome import Done, Outbound, Outcome, Parked
 from streams.ports import MaintenanceScan, VectorStore
 from streams.records import Inbound, check_key, decode
@@ -105,8 +105,13 @@ class AccessStage(TenantStage):
             async with self._writer.locked(tenant):
                 wanted = list(dict.fromkeys(i for access in accesses for i in access.memory_ids))
                 stored = await self._store.get(tenant, wanted)
-                changed = [after for before in stored if (after := decay.reinforce(before, accesses)) != before]
-                await self._writer.save(tenant, changed)
+                changed = [after for before in stored if (after := decay.reinforce(before, accesses)) is not before]
+                revived = [record for record in changed if record.status is MemoryStatus.ARCHIVED]
+                if revived:
+                    metrics.WINDOW_CHANGES.labels("revived").inc(len(revived))
+                    await self._writer.resettle(tenant, changed)
+                else:
+                    await self._writer.save(tenant, changed)
         return [Done()] * len(records)
 
 
@@ -116,11 +121,10 @@ class DecayStage(TenantStage):
     topic = "decay"
     lane_batch = 1
 
-    def __init__(self, writer: Writer, store: VectorStore, scan: MaintenanceScan, *, idle_days: int) -> None:
+    def __init__(self, writer: Writer, store: VectorStore, scan: MaintenanceScan) -> None:
         self._writer = writer
         self._store = store
         self._scan = scan
-        self._idle = timedelta(days=idle_days)
 
     def lane(self, record: Inbound) -> str:
         return (record.key or b"").hex()
@@ -134,26 +138,23 @@ class DecayStage(TenantStage):
         cursor: str | None = None
         while True:
             page, cursor = await self._scan.idle(
-                tick.shard, before=tick.window_end - self._idle, limit=WINDOW_PAGE, cursor=cursor
+                tick.shard, before=tick.window_end - IDLE_TO_ARCHIVE, limit=WINDOW_PAGE, cursor=cursor
             )
             by_tenant: dict[Tenant, list[str]] = defaultdict(list)
             for tenant, memory_id in page:
                 by_tenant[tenant].append(memory_id)
             for tenant, ids in by_tenant.items():
-                await self._archive(tenant, ids, tick)
+                await self._carry_out(tenant, ids, tick)
             if cursor is None:
                 break
         metrics.WINDOW_LAST.set(tick.window_end.timestamp())
 
-    async def _archive(self, tenant: Tenant, ids: Sequence[str], tick: DecayTick) -> None:
+    async def _carry_out(self, tenant: Tenant, ids: Sequence[str], tick: DecayTick) -> None:
         async with self._writer.locked(tenant):
-            stored: list[MemoryRecord] = await self._store.get(tenant, ids)
-            due = [
-                after for before in stored if (after := decay.at_window(before, tick.window_end, self._idle)) != before
-            ]
-            if not due:
-                return
-            await self._writer.save(tenant, due)
-            archived = [record.memory_id for record in due if record.status is MemoryStatus.ARCHIVED]
-            await self._store.move(tenant, archived, to_archive=True)
-            metrics.ARCHIVED.labels("archived").inc(len(archived))
+            changed: list[MemoryRecord] = []
+            for record in await self._store.get(tenant, ids):
+                verdict = decay.due(record, tick.window_end)
+                if verdict.action != "none":
+                    changed.append(decay.carry_out(record, verdict, tick.window_end))
+                    metrics.WINDOW_CHANGES.labels(verdict.action).inc()
+            await self._writer.resettle(tenant, changed)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from schemas import DecayTick, Tenant
 from streams.emitter import Emitter
 from streams.errors import DependencyDown
-from streams.memory.decay import windows
+from streams.memory.decay import WINDOW, windows
 from streams.outcome import Outbound
 from streams.ports import Doc, VectorStore
 from streams.records import cloud_event
@@ -40,7 +40,6 @@ class WindowTimer:
         self._settings = settings
         self._held = held
         self._clock = clock
-        self._length = timedelta(hours=settings.decay_window_hours)
 
     async def run(self) -> None:
         while True:
@@ -61,7 +60,7 @@ class WindowTimer:
         emit: list[Outbound] = []
         marks: list[Doc] = []
         for shard in shards:
-            due = list(windows(done.get(shard, now - self._length), now, self._length))
+            due = list(windows(done.get(shard, now - WINDOW), now))
             for start, end in due:
                 tick = DecayTick(shard=shard, window_start=start, window_end=end)
                 headers = cloud_event("decay", f"{end.isoformat()}/{shard}", "timer", end)

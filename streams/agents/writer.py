@@ -40,7 +40,7 @@ from streams.emitter import Emitter
 from streams.memory.fences import blocked_by
 from streams.memory.lexical import passage_text, sparse_passage
 from streams.memory.redaction import Redactor
-from streams.memory.settle import Neighbourhood, apply, neighbourhood, settle
+from streams.memory.settle import Neighbourhood, apply, keyed, neighbourhood, settle
 from streams.outcome import Done, Duplicate, Outbound, Outcome, Parked, Skipped
 from streams.ports import Doc, Embedder, ModelProfile, StoredMemory, VectorStore
 from streams.records import Inbound, cloud_event, reply_to
@@ -104,7 +104,7 @@ class Writer:
             else:
                 self._locks[tenant.key] = (lock, waiting - 1)
 
-    # candidates ----------------------------------------------------------------------------------------------------
+    # candidates
 
     async def remember(self, tenant: Tenant, events: Sequence[tuple[Inbound, CandidateEvent]]) -> list[Outcome]:
         """One step for several events: settling is a function of the set, so together is as one by one."""
@@ -190,7 +190,7 @@ class Writer:
 
     def _record(self, tenant: Tenant, event: CandidateEvent, item: Candidate) -> MemoryRecord:
         said_at = item.said_at or event.occurred_at
-        return MemoryRecord.model_construct(
+        record = MemoryRecord.model_construct(
             **{name: getattr(item, name) for name in Statement.model_fields},
             memory_id=memory_id(tenant, event.event_id, item),
             namespace=tenant.namespace,
@@ -206,6 +206,8 @@ class Writer:
             status=MemoryStatus.ACTIVE,
             duplicate_of=None,
             superseded_by=None,
+            superseded_at=None,
+            archived_at=None,
             supersedes=(),
             replaces=event.replaces,
             ambiguous_with=(),
@@ -217,6 +219,7 @@ class Writer:
             prompt_version=event.prompt_version,
             embedding_model=self._embedder.profile.name,
         )
+        return keyed(record)
 
     async def _embed(self, records: Sequence[MemoryRecord]) -> list[StoredMemory]:
         if not records:
@@ -307,6 +310,7 @@ class Writer:
                 await self._store.upsert(tenant, fresh)
             if changed:
                 await self._store.update(tenant, changed)
+                await self._place(tenant, changed)
             self._at_step("memories_written")
             if receipts:
                 docs = [Doc("receipt", r.event_id, r.model_dump(mode="json", exclude_none=True)) for r in receipts]
@@ -318,6 +322,12 @@ class Writer:
                 metrics.END_TO_END_SECONDS.observe(max(0.0, now - receipt.appended_at.timestamp()))
         for memory in fresh:
             metrics.MEMORIES.labels(memory.record.layer, memory.record.status).inc()
+
+    async def _place(self, tenant: Tenant, changed: Sequence[MemoryRecord]) -> None:
+        """Archived memories live in a collection of their own. Moving one that is there already does nothing."""
+        for to_archive in (True, False):
+            ids = [r.memory_id for r in changed if (r.status is MemoryStatus.ARCHIVED) is to_archive]
+            await self._store.move(tenant, ids, to_archive=to_archive)
 
     async def _replies(
         self,
@@ -357,7 +367,7 @@ class Writer:
             answered[at] = with_emit(outcome, reply)
         return answered
 
-    # supersede -----------------------------------------------------------------------------------------------------
+    # supersede
 
     async def supersede(self, tenant: Tenant, events: Sequence[Supersede]) -> None:
         """Apply what was decided, by settling or by a client, to the stored memories.
@@ -376,21 +386,28 @@ class Writer:
                     ],
                 )
             touched = list(dict.fromkeys(i for event in events for i in (event.old_id, event.new_id)))
-            await self._resettle(tenant, touched)
+            await self.resettle(tenant, await self._store.get(tenant, touched))
 
-    async def _resettle(self, tenant: Tenant, memory_ids: Sequence[str]) -> None:
-        stored = await self._store.get_with_vectors(tenant, memory_ids)
+    # What other steps share; the caller holds the lock
+
+    async def resettle(self, tenant: Tenant, records: Sequence[MemoryRecord]) -> None:
+        """Derive the neighbourhood of stored memories again, with `records` in place of what is stored, and write
+        what changed."""
+        given = {record.memory_id: record for record in records}
+        stored = await self._store.get_with_vectors(tenant, list(given))
         if not stored:
             return
-        hood = await neighbourhood(self._store, tenant, stored, self._embedder.profile)
+        before = {m.record.memory_id: m.record for m in stored}
+        current = [replace(m, record=given[m.record.memory_id]) for m in stored]
+        hood = await neighbourhood(self._store, tenant, current, self._embedder.profile)
         settled = derive(hood, self._embedder.profile)
-        changed = [settled[old.memory_id] for old in hood.items if settled[old.memory_id] != old]
+        changed = [
+            settled[old.memory_id] for old in hood.items if settled[old.memory_id] != before.get(old.memory_id, old)
+        ]
         await self._write(tenant, [], changed, [])
 
-    # What other steps share ------------------------------------------------------------------------------------------
-
     async def save(self, tenant: Tenant, changed: Sequence[MemoryRecord]) -> None:
-        """Write records that exist already: `records` first, then the store. The caller holds the lock."""
+        """Write records that exist already: `records` first, then the store."""
         await self._write(tenant, [], changed, [])
 
 

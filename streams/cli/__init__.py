@@ -1,0 +1,47 @@
+"""`memstream`: one file a command; what goes wrong is one line on stderr and an exit code, never a stack trace."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from streams.cli import doctor, publish, recall, topics, worker
+from streams.cli.common import fail
+from streams.errors import MemstreamError
+
+app = typer.Typer(
+    name="memstream",
+    help="Long-term memory for LLM agents, as a stream processor on Kafka.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+worker.register(app)
+publish.register(app)
+recall.register(app)
+topics.register(app)
+doctor.register(app)
+
+
+@app.callback(invoke_without_command=True)
+def root(version: bool = typer.Option(False, "--version", help="Print the version and exit.")) -> None:
+    if version:
+        from importlib.metadata import version as installed
+
+        typer.echo(f"memstream {installed('memstream')}")
+        raise typer.Exit
+
+
+def main() -> None:
+    """Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted."""
+    try:
+        app()
+    except MemstreamError as error:
+        fail(str(error))
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader (head, less) has gone; that is no error of ours.
+        sys.stderr.close()
+        sys.exit(0)

@@ -1,0 +1,59 @@
+"""What the commands share: settings with the embedded broker found, errors, log set-up."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+from rich.console import Console
+
+from streams.client import BadRequest, DeadlineExceeded, MemoryClientError, Unavailable
+from streams.errors import ConfigurationError, MemstreamError
+from streams.logs import quiet_frameworks
+from streams.settings import Settings, load_settings
+
+T = TypeVar("T")
+
+out = Console(highlight=False)
+err = Console(stderr=True, highlight=False)
+
+
+def fail(message: str, code: int = 1) -> NoReturn:
+    err.print(f"[bold red]memstream:[/] {message}", markup=True, soft_wrap=True)
+    sys.exit(code)
+
+
+def kafka_folder(settings: Settings) -> Path:
+    return Path(settings.data_dir) / "kafka"
+
+
+def settings_for_client(**overrides: object) -> Settings:
+    """Settings with a broker: the one that MEMSTREAM_KAFKA_BOOTSTRAP names, else the embedded one that runs here."""
+    settings = load_settings(**overrides)
+    if settings.kafka_bootstrap:
+        return settings
+    from streams.adapters.kafka_broker import describe_left_over
+
+    running = describe_left_over(kafka_folder(settings))
+    if running is None or running.state is None:
+        raise ConfigurationError(
+            f"no broker: nothing runs on {settings.data_dir}. Start one with `memstream up`, "
+            "or set MEMSTREAM_KAFKA_BOOTSTRAP=host:port"
+        )
+    return load_settings(**{**overrides, "kafka_bootstrap": f"127.0.0.1:{running.state.port}"})
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Run a command's coroutine; a client's typed error becomes one line."""
+    quiet_frameworks()
+    try:
+        return asyncio.run(work)
+    except (BadRequest, DeadlineExceeded, Unavailable) as error:
+        fail(str(error))
+    except MemoryClientError as error:
+        fail(str(error))
+    except MemstreamError as error:
+        fail(str(error))

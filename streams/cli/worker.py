@@ -1,0 +1,132 @@
+"""`memstream up` (Kafka and all roles on this machine) and `memstream worker` (roles against a cluster)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from streams.cli.common import err, fail, kafka_folder
+from streams.errors import ConfigurationError, MemstreamError
+from streams.logs import set_up_logs
+from streams.settings import ROLES, Role, Settings, load_settings
+
+
+def register(app: typer.Typer) -> None:
+    app.command("up")(up)
+    app.command("worker")(worker)
+
+
+def up(
+    data_dir: Annotated[Path | None, typer.Option(help="Where everything is kept (default: .memstream).")] = None,
+    kafka_port: Annotated[int, typer.Option(help="Port of the embedded broker; 0 for any free one.")] = 9092,
+) -> None:
+    """Run everything here: Apache Kafka, all roles, /metrics. Ctrl-C stops it; nothing is lost."""
+    settings = load_settings(data_dir=data_dir)
+    set_up_logs(settings)
+    with one_owner(settings):
+        code = asyncio_up(settings, kafka_port)
+    raise typer.Exit(code)
+
+
+def asyncio_up(settings: Settings, kafka_port: int) -> int:
+    """Start the broker, run the worker, stop the broker. Returns the exit code."""
+    from streams.adapters.kafka_broker import EmbeddedKafka
+    from streams.app import run_worker
+
+    if settings.kafka_bootstrap:
+        err.print(f"broker: {settings.kafka_bootstrap} (MEMSTREAM_KAFKA_BOOTSTRAP)")
+        return run_worker(settings, on_ready=lambda: _say_ready(settings))
+    broker = EmbeddedKafka(kafka_folder(settings), kafka_port or None)
+    try:
+        asyncio.run(broker.start(progress=lambda line: err.print(line, markup=False)))
+    except KeyboardInterrupt:
+        asyncio.run(broker.stop())
+        return 130
+    embedded = settings.model_copy(update={"kafka_bootstrap": broker.bootstrap})
+
+    def leave_hard() -> None:
+        if broker.pid is not None:
+            os.kill(broker.pid, signal.SIGTERM)
+
+    try:
+        return run_worker(embedded, on_ready=lambda: _say_ready(embedded), before_hard_exit=leave_hard)
+    finally:
+        err.print("stopping Kafka ...")
+        asyncio.run(broker.stop(timeout=4))
+
+
+def worker(
+    roles: Annotated[str, typer.Option(help=f"Comma-separated: {', '.join(ROLES)}; or all.", metavar="ROLES")] = "all",
+) -> None:
+    """Run roles against the cluster of MEMSTREAM_KAFKA_BOOTSTRAP, until SIGTERM or Ctrl-C."""
+    from streams.app import run_worker
+
+    settings = load_settings()
+    set_up_logs(settings)
+    chosen = parse_roles(roles)
+    if not settings.kafka_bootstrap:
+        fail("set MEMSTREAM_KAFKA_BOOTSTRAP=host:port; for a broker on this machine use `memstream up`")
+    if not settings.qdrant_url and len({"memory", "recall"} & set(chosen)) == 1:
+        err.print(
+            "note: MEMSTREAM_QDRANT_URL is not set. The embedded store has one owner: `memory` and `recall` must run "
+            "in one process, or share a Qdrant server.",
+            soft_wrap=True,
+        )
+    raise typer.Exit(run_worker(settings, chosen, on_ready=lambda: _say_ready(settings)))
+
+
+def parse_roles(text: str) -> tuple[Role, ...]:
+    names = tuple(part.strip() for part in text.split(",") if part.strip())
+    if names == ("all",):
+        return ROLES
+    unknown = [name for name in names if name not in ROLES]
+    if unknown or not names:
+        raise typer.BadParameter(f"{', '.join(unknown) or 'none given'}: choose from {', '.join(ROLES)} or all")
+    return tuple(role for role in ROLES if role in names)
+
+
+def _say_ready(settings: Settings) -> None:
+    metrics = (
+        f", metrics on http://{settings.metrics_host}:{settings.metrics_port}/metrics" if settings.metrics_port else ""
+    )
+    err.print(f"[bold green]ready[/]: Kafka on {settings.kafka_bootstrap}{metrics}. Ctrl-C stops.", soft_wrap=True)
+
+
+class one_owner:
+    """Holds `<data_dir>/up.lock`; a second `up` on the same data says who has it. The kernel drops the lock of a
+    killed process, so there is nothing to clean up."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._path = Path(settings.data_dir) / "up.lock"
+
+    def __enter__(self) -> None:
+        import fcntl
+
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = self._path.open("a+")
+        except OSError as error:
+            raise ConfigurationError(
+                f"{self._path.parent} can't be used ({error.strerror}): choose another folder with --data-dir"
+            ) from None
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._file.seek(0)
+            pid = self._file.read().strip()
+            raise MemstreamError(
+                f"memstream is already running on {self._path.parent}"
+                + (f" (process {pid})" if pid else "")
+                + ": stop it first, or choose another folder with --data-dir"
+            ) from None
+        self._file.truncate(0)
+        self._file.write(str(os.getpid()))
+        self._file.flush()
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()

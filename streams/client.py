@@ -1,0 +1,431 @@
+"""What an agent service imports: publish chat messages, recall memories, learn what became of an event.
+
+    async with MemoryClient("localhost:9092", namespace="shop") as memory:
+        await memory.publish(user_id="1001", session_id="chat-7", text="I always take the window seat.")
+        found = await memory.recall("Which seat does she like?", user_id="1001")
+
+Talks to Kafka only; imports neither Faust nor a model.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator, Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka.errors import KafkaError
+from pydantic import BaseModel, ValidationError
+
+from schemas import (
+    ConversationEvent,
+    ErrorReply,
+    EventOutcome,
+    MemoryRecord,
+    Message,
+    RecallReply,
+    RecallRequest,
+    Supersede,
+    Tenant,
+)
+from streams.kafka import connection, make_producer
+from streams.records import MAX_RECORD_BYTES, Headers, cloud_event
+
+if TYPE_CHECKING:
+    from streams.settings import Settings
+
+# Room for headers and batch framing on top of the largest value.
+MAX_REQUEST_BYTES = MAX_RECORD_BYTES + 64 * 1024
+# After the deadline a typed error may still be on its way back.
+GRACE_SECONDS = 0.1
+
+Reply = TypeVar("Reply", bound=BaseModel)
+
+
+class MemoryClientError(Exception):
+    """Base of what a `MemoryClient` raises."""
+
+
+class DeadlineExceeded(MemoryClientError):
+    """No answer in time: no worker runs, or it is too slow. Whether a published event was taken is in `published`."""
+
+    def __init__(self, detail: str, *, published: bool = False) -> None:
+        super().__init__(detail)
+        self.published = published
+
+
+class BadRequest(MemoryClientError):
+    """The request can't work as it is; the message names the field."""
+
+
+class TooLarge(BadRequest):
+    """Larger than any record may be; refused before it was sent."""
+
+
+class Unavailable(MemoryClientError):
+    """Kafka, the store or the model does not do its work now. `retry_after` in seconds."""
+
+    def __init__(self, detail: str, *, retry_after: float | None = None) -> None:
+        super().__init__(detail)
+        self.retry_after = retry_after
+
+
+class MemoryClient:
+    """One a service. `service` names the reply topic (`replies.<service>`), which only this service should read."""
+
+    def __init__(
+        self,
+        bootstrap: str | None = None,
+        *,
+        namespace: str | None = None,
+        service: str = "shared",
+        deadline: float = 5.0,
+        settings: Settings | None = None,
+    ) -> None:
+        """`bootstrap`: default MEMSTREAM_KAFKA_BOOTSTRAP; security comes from the settings. `deadline`: seconds."""
+        if settings is None:
+            from streams.settings import load_settings
+
+            settings = load_settings(kafka_bootstrap=bootstrap)
+        self._settings = settings
+        self._namespace = namespace
+        self._deadline = deadline
+        self._reply_topic = f"{settings.topic_prefix}replies.{service}"
+        self._producer = make_producer(settings, max_request_size=MAX_REQUEST_BYTES)
+        self._consumer = AIOKafkaConsumer(
+            **connection(settings),
+            group_id=None,
+            enable_auto_commit=False,
+            auto_offset_reset="latest",
+            max_partition_fetch_bytes=MAX_REQUEST_BYTES,
+        )
+        self._waiting: dict[bytes, asyncio.Queue[bytes]] = {}
+        self._reader: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        try:
+            await self._producer.start()
+            await self._consumer.start()
+            await self._listen()
+        except (KafkaError, OSError) as error:
+            await self.close()
+            raise Unavailable(
+                f"{self._settings.kafka_bootstrap} does not answer ({type(error).__name__}): is Kafka running?"
+            ) from None
+        except BaseException:
+            await self.close()
+            raise
+        self._reader = asyncio.create_task(self._read_replies())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        if self._reader is not None:
+            self._reader.cancel()
+            await asyncio.gather(self._reader, return_exceptions=True)
+            self._reader = None
+        # Each in a task of its own: a consumer whose broker is gone ends its stop with CancelledError.
+        stops = [asyncio.create_task(stop()) for stop in (self._consumer.stop, self._producer.stop)]
+        await asyncio.gather(*stops, return_exceptions=True)
+
+    async def _listen(self) -> None:
+        """From the end of the reply topic; the position is fixed before the first request is sent."""
+        await self._consumer._client.set_topics([self._reply_topic])
+        partitions = self._consumer.partitions_for_topic(self._reply_topic)
+        if not partitions:
+            raise Unavailable(
+                f"the reply topic {self._reply_topic} does not exist: start a worker or run `memstream topics --create`"
+            )
+        places = [TopicPartition(self._reply_topic, p) for p in sorted(partitions)]
+        self._consumer.assign(places)
+        await self._consumer.seek_to_end(*places)
+        for place in places:
+            await self._consumer.position(place)
+
+    async def _read_replies(self) -> None:
+        while True:
+            try:
+                async for record in self._consumer:
+                    for name, value in record.headers:
+                        queue = self._waiting.get(value) if name == "correlation_id" else None
+                        if queue is not None:
+                            queue.put_nowait(record.value)
+            except KafkaError:
+                # The consumer reconnects by itself; requests under way run into their deadline.
+                await asyncio.sleep(0.2)
+
+    # Publishing
+
+    async def publish(
+        self,
+        event: ConversationEvent | Mapping[str, Any] | None = None,
+        /,
+        *,
+        text: str | None = None,
+        deadline: float | None = None,
+        **fields: Any,
+    ) -> str:
+        """Publish one event; returns its id when all replicas have it.
+
+        Give a `ConversationEvent`, a mapping, or its fields (`user_id`, `session_id`, `text` or `messages`, ...).
+        With a stable `event_id` a retry is a duplicate, not a second memory; without one a random id is made.
+        Raises `BadRequest`, `TooLarge`, `Unavailable`.
+        """
+        made = self._event(event, text, fields)
+        await self._produce("conversations", made.tenant, made.to_bytes(), _headers(made), deadline)
+        return made.event_id
+
+    async def publish_and_wait(
+        self,
+        event: ConversationEvent | Mapping[str, Any] | None = None,
+        /,
+        *,
+        text: str | None = None,
+        deadline: float | None = None,
+        **fields: Any,
+    ) -> EventOutcome:
+        """Publish one event and learn what became of it. Raises `DeadlineExceeded` (it is published all the same)."""
+        made = self._event(event, text, fields)
+        replies = self._request("conversations", made.tenant, made.to_bytes(), _headers(made), deadline, published=True)
+        async for value in replies:
+            return self._parsed(value, EventOutcome)
+        raise DeadlineExceeded("no outcome in time; the event is published and will be handled", published=True)
+
+    async def publish_many(self, events: Iterable[ConversationEvent | Mapping[str, Any]]) -> AsyncIterator[str]:
+        """Publish in order, many in flight; yields each id when all replicas have it. `async for` over it."""
+        pending: list[tuple[str, asyncio.Future[Any]]] = []
+        for event in events:
+            made = self._event(event, None, {})
+            value = self._sized(made.to_bytes())
+            try:
+                future = await self._producer.send(
+                    self._settings.topic_prefix + "conversations",
+                    value=value,
+                    key=made.tenant.key.encode(),
+                    headers=list(_headers(made)),
+                )
+            except KafkaError as error:
+                raise Unavailable(type(error).__name__) from None
+            pending.append((made.event_id, future))
+            if len(pending) >= 500:
+                async for event_id in _acknowledged(pending):
+                    yield event_id
+                pending = []
+        async for event_id in _acknowledged(pending):
+            yield event_id
+
+    async def supersede(
+        self,
+        old_id: str,
+        new_id: str,
+        *,
+        user_id: str | int,
+        namespace: str | None = None,
+        occurred_at: datetime | None = None,
+        reason: str = "",
+    ) -> None:
+        """Say that memory `new_id` replaces `old_id`. Wins over what was inferred up to its own time."""
+        made = _validated(
+            Supersede,
+            {
+                "namespace": self._namespace_or(namespace),
+                "user_id": user_id,
+                "old_id": old_id,
+                "new_id": new_id,
+                "occurred_at": occurred_at or datetime.now(UTC),
+                "reason": reason,
+            },
+        )
+        headers = cloud_event("supersede", made.directive_id, "client", made.occurred_at)
+        await self._produce("supersede", made.tenant, made.to_bytes(), headers, None)
+
+    async def correct(
+        self, memory_id: str, text: str, *, user_id: str | int, namespace: str | None = None, **fields: Any
+    ) -> EventOutcome:
+        """Replace a memory by new text, which is redacted and extracted like all text."""
+        return await self.publish_and_wait(
+            text=text, user_id=user_id, namespace=namespace, replaces=[memory_id], **fields
+        )
+
+    # Recalling
+
+    async def recall(
+        self,
+        query: str = "",
+        *,
+        user_id: str | int,
+        namespace: str | None = None,
+        deadline: float | None = None,
+        **options: Any,
+    ) -> RecallReply:
+        """Memories that answer `query` (or `messages`), best first; an empty list when none does.
+
+        Options as in `schemas.RecallRequest` (`top_k`, `since`, `as_of`, `explain`, `format`, ...).
+        Raises `BadRequest`, `Unavailable`, `DeadlineExceeded`.
+        """
+        replies = await self._ask("recall", user_id, namespace, deadline, query=query, **options)
+        return replies[0]
+
+    async def get(
+        self, *memory_ids: str, user_id: str | int, namespace: str | None = None, deadline: float | None = None
+    ) -> list[MemoryRecord]:
+        """Memories by id, in that order; ids of other users are not there."""
+        return _records(await self._ask("get", user_id, namespace, deadline, memory_ids=memory_ids))
+
+    async def history(
+        self, memory_id: str, *, user_id: str | int, namespace: str | None = None, deadline: float | None = None
+    ) -> list[MemoryRecord]:
+        """The chain around a memory, oldest first: what it replaced, what replaced it, with sources."""
+        return _records(await self._ask("history", user_id, namespace, deadline, memory_ids=(memory_id,)))
+
+    async def profile(
+        self, *, user_id: str | int, namespace: str | None = None, deadline: float | None = None
+    ) -> list[MemoryRecord]:
+        """All current facts and preferences."""
+        return _records(await self._ask("profile", user_id, namespace, deadline))
+
+    async def export(
+        self, *, user_id: str | int, namespace: str | None = None, deadline: float | None = 60.0
+    ) -> list[MemoryRecord]:
+        """Everything that is remembered of a user: active, superseded, duplicate and archived."""
+        return _records(await self._ask("export", user_id, namespace, deadline))
+
+    async def _ask(
+        self, kind: str, user_id: str | int, namespace: str | None, deadline: float | None, **fields: Any
+    ) -> list[RecallReply]:
+        seconds = self._deadline if deadline is None else deadline
+        until = datetime.now(UTC) + timedelta(seconds=seconds)
+        request = _validated(
+            RecallRequest,
+            {"kind": kind, "namespace": self._namespace_or(namespace), "user_id": user_id, "deadline": until, **fields},
+        )
+        headers = cloud_event(f"request.{kind}", uuid.uuid4().hex, "client", datetime.now(UTC))
+        parts: dict[int, RecallReply] = {}
+        async for value in self._request("recall.requests", request.tenant, request.to_bytes(), headers, seconds):
+            reply = self._parsed(value, RecallReply)
+            parts[reply.part] = reply
+            if len(parts) == reply.parts:
+                return [parts[part] for part in sorted(parts)]
+        raise DeadlineExceeded(f"no answer within {seconds:g} s: is a worker with the role recall running?")
+
+    # Underneath
+
+    async def _request(
+        self,
+        topic: str,
+        tenant: Tenant,
+        value: bytes,
+        headers: Headers,
+        deadline: float | None,
+        *,
+        published: bool = False,
+    ) -> AsyncIterator[bytes]:
+        """Send and yield replies until the deadline."""
+        if self._reader is None:
+            raise Unavailable("the client is not started: use `async with MemoryClient(...)`")
+        seconds = self._deadline if deadline is None else deadline
+        correlation = uuid.uuid4().hex.encode()
+        queue: asyncio.Queue[bytes] = asyncio.Queue()
+        self._waiting[correlation] = queue
+        wanted = (*headers, ("reply_to", self._reply_topic.encode()), ("correlation_id", correlation))
+        end = asyncio.get_running_loop().time() + seconds + GRACE_SECONDS
+        try:
+            await self._produce(topic, tenant, value, wanted, seconds)
+            while True:
+                try:
+                    async with asyncio.timeout_at(end):
+                        received = await queue.get()
+                except TimeoutError:
+                    return
+                yield received
+        finally:
+            self._waiting.pop(correlation, None)
+
+    async def _produce(
+        self, topic: str, tenant: Tenant, value: bytes, headers: Headers, deadline: float | None
+    ) -> None:
+        seconds = self._deadline if deadline is None else deadline
+        try:
+            async with asyncio.timeout(seconds):
+                await self._producer.send_and_wait(
+                    self._settings.topic_prefix + topic,
+                    value=self._sized(value),
+                    key=tenant.key.encode(),
+                    headers=list(headers),
+                )
+        except TimeoutError:
+            raise DeadlineExceeded(f"Kafka did not acknowledge within {seconds:g} s") from None
+        except KafkaError as error:
+            raise Unavailable(f"Kafka: {type(error).__name__}") from None
+
+    @staticmethod
+    def _sized(value: bytes) -> bytes:
+        if len(value) > MAX_RECORD_BYTES:
+            raise TooLarge(f"{len(value)} bytes; a record has at most {MAX_RECORD_BYTES}: send fewer messages an event")
+        return value
+
+    @staticmethod
+    def _parsed(value: bytes, model: type[Reply]) -> Reply:
+        if b'"error":"' in value[:64]:
+            error = ErrorReply.from_bytes(value)
+            match error.error:
+                case "bad_request":
+                    raise BadRequest(error.detail)
+                case "too_large":
+                    raise TooLarge(error.detail)
+                case "deadline_exceeded":
+                    raise DeadlineExceeded(error.detail)
+                case _:
+                    raise Unavailable(error.detail, retry_after=error.retry_after_seconds)
+        return model.model_validate_json(value)
+
+    def _event(
+        self, event: ConversationEvent | Mapping[str, Any] | None, text: str | None, fields: Mapping[str, Any]
+    ) -> ConversationEvent:
+        if isinstance(event, ConversationEvent):
+            return event
+        given: dict[str, Any] = {**(event or {}), **fields}
+        if text is not None:
+            given["messages"] = [Message(text=text, role=given.pop("role", "user"), speaker=given.pop("speaker", None))]
+        given["namespace"] = self._namespace_or(given.get("namespace"))
+        given.setdefault("event_id", uuid.uuid4().hex)
+        return _validated(ConversationEvent, given)
+
+    def _namespace_or(self, given: str | None) -> str:
+        namespace = given if given is not None else self._namespace
+        if namespace is None:
+            raise BadRequest("namespace: give it to the call or to MemoryClient")
+        return namespace
+
+
+def _headers(event: ConversationEvent) -> Headers:
+    return cloud_event("conversation", event.event_id, "client", event.occurred_at or datetime.now(UTC))
+
+
+def _validated(model: type[Reply], fields: Mapping[str, Any]) -> Reply:
+    try:
+        made = model.model_validate(fields)
+        made.model_dump_json()  # a lone surrogate fails here, not in the worker
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False, include_context=False)[0]
+        raise BadRequest(f"{'.'.join(str(part) for part in first['loc']) or model.__name__}: {first['msg']}") from None
+    except ValueError:
+        raise BadRequest("the text is not valid Unicode (a lone surrogate)") from None
+    return made
+
+
+def _records(replies: Iterable[RecallReply]) -> list[MemoryRecord]:
+    return [found.memory for reply in replies for found in reply.memories]
+
+
+async def _acknowledged(pending: Iterable[tuple[str, asyncio.Future[Any]]]) -> AsyncIterator[str]:
+    for event_id, future in pending:
+        try:
+            await future
+        except KafkaError as error:
+            raise Unavailable(f"Kafka: {type(error).__name__}") from None
+        yield event_id

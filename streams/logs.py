@@ -1,0 +1,81 @@
+"""Logs: JSON in production, plain on a terminal; the frameworks beneath are quiet unless something is wrong."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import time
+from datetime import UTC, datetime
+
+from streams.settings import Settings
+
+# What each repeats for as long as a broker is away is worth a line now and then, not thousands.
+NOISY = ("aiokafka", "faust", "mode", "asyncio", "kafka")
+REPEAT_SECONDS = 30.0
+
+
+class RateLimit(logging.Filter):
+    """Lets the same message template of a logger through once in `REPEAT_SECONDS`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._last: dict[tuple[str, int, str], float] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if not record.name.startswith(NOISY):
+            return True
+        key = (record.name, record.lineno, str(record.msg)[:80])
+        now = time.monotonic()
+        if now - self._last.get(key, -REPEAT_SECONDS) < REPEAT_SECONDS:
+            return False
+        if len(self._last) > 1000:
+            self._last.clear()
+        self._last[key] = now
+        return True
+
+
+class JsonLines(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return json.dumps(
+            {
+                "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+                "level": record.levelname.lower(),
+                "logger": record.name,
+                "message": _message(record),
+            },
+            ensure_ascii=False,
+        )
+
+
+class Plain(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        at = datetime.fromtimestamp(record.created).strftime("%H:%M:%S")
+        return f"{at} {record.levelname.lower():7} {record.name}: {_message(record)}"
+
+
+def _message(record: logging.LogRecord) -> str:
+    # No traceback: the message of an exception underneath may quote a record, and a record is a conversation.
+    text = record.getMessage().splitlines()[0] if record.name.startswith(NOISY) else record.getMessage()
+    if record.exc_info and record.exc_info[0] is not None:
+        text = f"{text} ({record.exc_info[0].__name__})"
+    return text[:500]
+
+
+def set_up_logs(settings: Settings) -> None:
+    """To stderr. The frameworks beneath are heard from WARNING on."""
+    as_json = settings.log_format == "json" or (settings.log_format == "auto" and not sys.stderr.isatty())
+    handler = logging.StreamHandler()
+    handler.setFormatter(JsonLines() if as_json else Plain())
+    handler.addFilter(RateLimit())
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(settings.log_level)
+    for name in (*NOISY, "httpx", "httpcore", "openai", "aiohttp.access"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+
+
+def quiet_frameworks() -> None:
+    """For a command: what goes wrong reaches the user as its own one line, not as the driver's retries."""
+    for name in NOISY:
+        logging.getLogger(name).setLevel(logging.CRITICAL)
