@@ -1,0 +1,34 @@
+# Two commands for a newcomer: `make demo` and `make test`.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+
+.PHONY: install demo test soak lint clean
+
+install: $(VENV)/installed
+
+$(VENV)/installed: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(0 if (3, 11) <= sys.version_info < (3, 14) else "memstream needs Python 3.11 to 3.13; set PYTHON=python3.11")'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing memstream into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[embedded,dev]'
+	@touch $@
+
+demo: install
+	@$(BIN)/memstream demo
+
+test: install lint
+	@$(BIN)/python -m pytest
+
+# The same proofs, longer and with other seeds.
+soak: install
+	@$(BIN)/python -m pytest --soak
+
+lint: install
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-cache
+
+clean:
+	rm -rf $(VENV) .memstream build dist *.egg-info
