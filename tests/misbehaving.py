@@ -173,7 +173,7 @@ class Misbehaving:
             case "wrong_count":
                 vectors, rows = vectors[:-1], rows[:-1]
             case "duplicate_index":
-                rows = [0] * len(rows)
+                rows = [len(rows)] * len(rows)
         base64_wanted = body.get("encoding_format") == "base64"
         answer = {
             "object": "list",

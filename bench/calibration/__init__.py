@@ -1,0 +1,1 @@
+"""Measures an embedding model's mean and cosine thresholds on sentences written for this purpose."""
