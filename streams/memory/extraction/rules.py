@@ -17,7 +17,7 @@ from streams.memory.extraction.patterns import Pattern, table
 from streams.memory.extraction.relations import relation
 from streams.memory.extraction.result import Extraction, SentenceTrace
 from streams.memory.extraction.sentences import Sentence, sentences
-from streams.memory.extraction.signals import THRESHOLD, score, signals
+from streams.memory.extraction.signals import Worth, worth
 from streams.memory.extraction.slots import Slot, slot_for
 from streams.memory.extraction.speakers import first_person, subject_of, unreal, without_quotations
 from streams.memory.extraction.timing import time_of
@@ -25,7 +25,8 @@ from streams.memory.extraction.timing import time_of
 MAX_CANDIDATES = 5
 _LONG_TEXT = 2_000  # characters; longer events leave the event loop
 _PLACEHOLDER = re.compile(r"\[[A-Z][A-Z_]*_\d+\]")
-_TAG_QUESTION = re.compile(r"[?？]\W*$")
+_WORTH = 0.0  # log-odds
+_FREE_SENTENCES = 2  # of a message, beside those that fill a slot
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,44 +94,68 @@ def _main(reasons: list[str]) -> str:
 
 def _read(message: Message, place: int, said_at: datetime, zone: str) -> Iterator[Candidate | SentenceTrace]:
     text = blank_code(strip_recalled(message.text))
-    for sentence in sentences(text):
-        lang = language(sentence.text)
-        found, why = _judge(sentence, lang, message.speaker)
-        if found:
-            yield SentenceTrace(place, sentence.start, sentence.end, True, why)
-        else:
-            yield SentenceTrace(place, sentence.start, sentence.end, False, why)
-        for one in found:
-            yield _candidate(one, sentence, lang, message, place, said_at, zone)
+    whole = worth(text, language(text))
+    verdicts = [_judge(sentence, message.speaker) for sentence in sentences(text)]
+    if whole.score >= _WORTH and not any(v.standing for v in verdicts):
+        verdicts = _keep_best(verdicts, whole, message.speaker)
+    for verdict in verdicts:
+        sentence = verdict.sentence
+        yield SentenceTrace(place, sentence.start, sentence.end, bool(verdict.found), verdict.why)
+        for one in verdict.found:
+            yield _candidate(one, sentence, verdict.lang, message, place, said_at, zone)
 
 
-def _judge(sentence: Sentence, lang: str, speaker: str | None) -> tuple[list[_Found], str]:
-    """What a sentence says that is worth keeping, and the reason for the decision either way."""
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    """`open`: nothing speaks against keeping the sentence, though it names no slot."""
+
+    sentence: Sentence
+    lang: str
+    found: tuple[_Found, ...] = ()
+    why: str = ""
+    open: bool = False
+    standing: bool = False
+
+
+def _judge(sentence: Sentence, speaker: str | None) -> _Verdict:
+    """What one sentence says for itself, and the reason for the decision either way."""
     text = sentence.text
-    if gate(text) is not None:
-        return [], gate(text) or ""
-    if _PLACEHOLDER.search(text) and gate(_PLACEHOLDER.sub(" ", text)) is not None:
-        return [], "placeholder_only"
-    reason = unreal(text)
+    lang = language(text)
+    reason = gate(text)
+    if reason is None and _PLACEHOLDER.search(text) and gate(_PLACEHOLDER.sub(" ", text)) is not None:
+        reason = "placeholder_only"
+    reason = reason or unreal(text)
     if reason:
-        return [], reason
-    bare = without_quotations(text)
-    shown = signals(bare, lang)
-    total = score(shown)
-    names = ", ".join(signal.name for signal in shown)
+        return _Verdict(sentence, lang, why=reason)
     if not sentence.question:
-        slots = list(_slots(text, lang, speaker))
+        slots = tuple(_slots(text, lang, speaker))
         if slots:
-            return slots, "slot: " + ", ".join(one.slot.attribute for one in slots if one.slot)
+            return _Verdict(sentence, lang, slots, "slot: " + ", ".join(one.slot.attribute for one in slots if one.slot))
         general = relation(text)
         if general:
-            slot = slot_for(general.attribute)
-            return [_Found(slot, general.subject, general.value, why="relation")], f"relation: {general.attribute}"
-    if weight.STANDING.search(bare) and not sentence.question:
-        return [_Found(slot_for("instruction"), first_person(speaker), why="standing")], "standing rule"
-    if total >= THRESHOLD:
-        return [_Found(None, first_person(speaker), why=names)], f"signals: {names}"
-    return [], "question" if sentence.question else "nothing_to_keep"
+            found = _Found(slot_for(general.attribute), general.subject, general.value, why="relation")
+            return _Verdict(sentence, lang, (found,), f"relation: {general.attribute}")
+        if weight.STANDING.search(without_quotations(text)):
+            found = _Found(slot_for("instruction"), first_person(speaker), why="standing rule")
+            return _Verdict(sentence, lang, (found,), "standing rule", standing=True)
+    return _Verdict(sentence, lang, why="question" if sentence.question else "nothing_to_keep", open=True)
+
+
+def _keep_best(verdicts: list[_Verdict], whole: Worth, speaker: str | None) -> list[_Verdict]:
+    """The message is worth keeping: so are its most telling sentences."""
+    scores = {place: worth(v.sentence.text, v.lang).score for place, v in enumerate(verdicts) if v.open}
+    ranked = sorted(scores, key=lambda place: -scores[place])
+    enough = any(v.found for v in verdicts)
+    chosen = {
+        place
+        for rank, place in enumerate(ranked[:_FREE_SENTENCES])
+        if (rank == 0 and not enough) or (scores[place] >= _WORTH and not verdicts[place].sentence.question)
+    }
+    names = ", ".join(whole.names[:4])
+    return [
+        replace(v, found=(_Found(None, first_person(speaker), why=names),), why=f"signals: {names}") if place in chosen else v
+        for place, v in enumerate(verdicts)
+    ]
 
 
 def _slots(text: str, lang: str, speaker: str | None) -> Iterator[_Found]:
