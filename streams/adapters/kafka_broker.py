@@ -164,9 +164,9 @@ class EmbeddedKafka:
         self._forget()
 
     async def wait(self) -> str:
-        """Returns when the broker is gone, with its last useful log lines: for whoever watches over it."""
+        """Returns when the broker is gone, with a message for the user: for whoever watches over it."""
         await self._until_gone(math.inf)
-        return last_words(self.log, self._log_offset)
+        return self._obituary("stopped")
 
     def _forget(self) -> None:
         if self._process is not None or self._adopted is not None:
@@ -209,18 +209,19 @@ class EmbeddedKafka:
 
     async def _adopt(self, say: Progress) -> bool:
         """True when a broker that its parent left behind is ours now; one that does not fit is stopped."""
-        left = describe_left_over(self._folder.data)
-        if left is None:
-            return False
-        if left.pid is not None and left.state is not None and self._fits(left.state):
-            address = f"{HOST}:{left.state.port}"
-            async for _ in _ticks(ADOPT_SECONDS):
-                if await _answers(address, self._cluster_id()):
-                    say(f"took over {left}, which an earlier process had left running")
-                    self._adopted, self._port = left, left.state.port
-                    return True
-                if not is_locked(self._folder.lock):
-                    return False
+        async for _ in _ticks(ADOPT_SECONDS):
+            left = describe_left_over(self._folder.data)
+            if left is None:
+                return False
+            if left.pid is None:
+                continue  # its parent was killed so early that it has not yet written its pid
+            if left.state is None or not self._fits(left.state):
+                break
+            if await _answers(f"{HOST}:{left.state.port}", self._cluster_id()):
+                say(f"took over {left}, which an earlier process had left running")
+                self._adopted, self._port = left, left.state.port
+                return True
+        assert left is not None
         say(f"stopping {left}, which an earlier process had left running and which can't be used as it is")
         await asyncio.to_thread(stop_left_over, left)
         return False
@@ -346,7 +347,7 @@ class EmbeddedKafka:
 
     def _obituary(self, what: str = "stopped at its start") -> str:
         said = last_words(self.log, self._log_offset)
-        if "No space left on device" in said:
+        if "No space left on device" in last_words(self.log, self._log_offset, lines=1000):
             what += f" because the disk of {self._folder.data} is full"
         return f"Apache Kafka {self.version} {what}. The end of {self.log}:\n{said or '(nothing)'}"
 

@@ -80,11 +80,13 @@ class Flock:
 
 
 def is_locked(path: Path) -> bool:
-    """Whether some process holds it. Creates nothing."""
+    """Whether some process holds it. Creates nothing. Raises `ConfigurationError` when it can't be read."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return False
+    except OSError as error:
+        raise unusable(path.parent, error) from None
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -178,7 +180,10 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def describe_left_over(data_dir: Path | str) -> LeftOver | None:
-    """The broker that runs on this folder now, or None. Changes nothing."""
+    """The broker that runs on this folder now, or None. Changes nothing.
+
+    It is left over only when its `owner` is None; else that process is in charge of it and the one to signal.
+    """
     folder = Folder(Path(data_dir).absolute())
     if not is_locked(folder.lock):
         return None

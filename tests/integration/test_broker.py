@@ -39,11 +39,11 @@ asyncio.run(main())
 """
 
 
-async def create_topic(bootstrap: str, topic: str) -> None:
+async def create_topic(bootstrap: str, topic: str, configs: dict[str, str] | None = None) -> None:
     admin = AIOKafkaAdminClient(bootstrap_servers=bootstrap)
     await admin.start()
     try:
-        await admin.create_topics([NewTopic(topic, 1, 1)])
+        await admin.create_topics([NewTopic(topic, 1, 1, topic_configs=configs or {})])
     finally:
         await admin.close()
 
@@ -116,6 +116,22 @@ async def test_two_tests_share_the_broker_but_no_topic(kafka: EmbeddedKafka, top
     topic = f"{topic_prefix}words"
     await create_topic(kafka.bootstrap, topic)
     assert await read_all(kafka.bootstrap, topic) == []
+
+
+async def test_the_shared_broker_compacts_within_a_test(kafka: EmbeddedKafka, topic_prefix: str) -> None:
+    topic = f"{topic_prefix}state"
+    quick = {"cleanup.policy": "compact", "min.cleanable.dirty.ratio": "0.01", "segment.ms": "100"}
+    await create_topic(kafka.bootstrap, topic, quick)
+    async with AIOKafkaProducer(bootstrap_servers=kafka.bootstrap, acks="all") as producer:
+        for number in range(20):
+            await producer.send_and_wait(topic, str(number).encode(), key=b"same")
+
+        async def compacted() -> None:
+            while len(values := [v for v in await read_all(kafka.bootstrap, topic) if v != b"roll"]) > 1:
+                await producer.send_and_wait(topic, b"roll", key=b"roll")  # only a closed segment is cleaned
+            assert values == [b"19"]
+
+        await asyncio.wait_for(compacted(), DEADLINE)
 
 
 async def test_kill_keeps_what_was_acked(own_kafka: EmbeddedKafka) -> None:
@@ -283,7 +299,9 @@ async def test_its_death_is_noticed(own_kafka: EmbeddedKafka) -> None:
     assert own_kafka.pid is not None
     watching = asyncio.create_task(own_kafka.wait())
     os.kill(own_kafka.pid, signal.SIGKILL)
-    assert "QuorumController" in await asyncio.wait_for(watching, DEADLINE)
+    said = await asyncio.wait_for(watching, DEADLINE)
+    assert said.startswith(f"Apache Kafka {own_kafka.version} stopped. The end of {own_kafka.log}:\n")
+    assert "QuorumController" in said  # a line of this start: the controller says that it is active
     await own_kafka.start()
     assert own_kafka.running
 
