@@ -102,5 +102,6 @@ CLOCKS = (
     Pattern("when", EDGE_LEFT + r"(?P<h>\d{1,2})(?:[.]?(?P<m>[0-5]\d))?" + MERIDIEM, _with_meridiem),
     Pattern("when", EDGE_LEFT + r"(?P<h>\d{1,2})\s?h\s?(?P<m>[0-5]\d)(?![\da-z])(?:\s?(?P<half>[ap])\s?\.?m\.?)?", _h),
     Pattern("when", EDGE_LEFT + r"(?P<h>1[3-9]|2[0-4])h(?![\da-z])", lambda m: clock(int(m["h"]), None, exact=True)),
-    Pattern("loose", EDGE_LEFT + r"(?P<a>\d{1,2})\.(?P<b>\d{1,2})(?![a-z])" + EDGE_RIGHT, _month_day),
 )  # fmt: skip
+# A month and a day with a dot look like any decimal; they count only next to a weekday.
+LOOSE_DATE = Pattern("loose", EDGE_LEFT + r"(?P<a>\d{1,2})\.(?P<b>\d{1,2})(?![a-z])" + EDGE_RIGHT, _month_day)  # fmt: skip

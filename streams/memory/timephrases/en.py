@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from streams.memory.timephrases.calendar import Span
-from streams.memory.timephrases.digits import CLOCKS, DATES, EDGE_LEFT, MERIDIEM, checked, clock, year_of
+from streams.memory.timephrases.digits import CLOCKS, DATES, EDGE_LEFT, LOOSE_DATE, MERIDIEM, checked, clock, year_of
 from streams.memory.timephrases.en_words import (
     BINDING,
     EDGES,
@@ -178,7 +178,7 @@ def _past(m: "re.Match[str]") -> When | None:
     # "five to six" and "two of three" may count things; "ten past nine" hardly does.
     if m["dir"] in ("of", "before", "after") and not (short or marked):
         return None
-    if m["dir"] in ("to", "till") and not (short or marked or minutes in (5, 10, 20, 25)):
+    if m["dir"] in ("to", "till") and not short and (m["n"].isdigit() or not (marked or minutes in (5, 10, 20, 25))):
         return None
     total = int(hour) * 60 + (-int(minutes) if backward else int(minutes))
     if hour <= 12 and not m["word"]:
@@ -196,6 +196,8 @@ def _ish(m: "re.Match[str]") -> When | None:
 def _duration(m: "re.Match[str]") -> Duration | None:
     amount = number(m["n"])
     unit = UNITS[m["u"] or m["short"]]
+    if m["u"] == "second" and m["n"] in ("twenty", "thirty"):  # an ordinal
+        return None
     if m["half"]:
         amount += 0.25 if "quarter" in m["half"] else 0.5
     return Duration(((amount, unit),), fuzzy=m["n"].strip() in FUZZY) if amount <= 100_000 else None
@@ -252,11 +254,11 @@ DURATIONS = (
 )  # fmt: skip
 RELATIVE_WORDS = (
     Pattern("when", _words(RELATIVES), lambda m: RELATIVES[m.group()]),
-    Pattern("when", r"(?<=\bto\s)date(?![a-z0-9])", lambda m: Relative("second", 0)),
+    Pattern("when", r"(?<=\bto\s)date(?!\s?[a-z0-9])", lambda m: Relative("second", 0)),
     Pattern("when", rf"{LEFT}(?P<d>(?:1[89]|20)\d0|'?\d0)'?s{RIGHT}", _decade),
     Pattern("when", rf"{EDGE_LEFT}(?:(?P<y>(?:19|20)\d\d)\s?-?)?(?P<q>[qh])(?P<n>[1-4])(?:\s?(?:of\s|,\s?|-)?(?P<z>(?:19|20)\d\d))?{RIGHT}", _quarter),
-    Pattern("edge", rf"{LEFT}{alternatives(w for ws in EDGES.values() for w in ws)}(?=\s|-(?=[a-z]))(?!\sof\sthe\sday)", _edge),
     Pattern("when", _words(PARTS), _part),
+    Pattern("edge", rf"{LEFT}{alternatives(w for ws in EDGES.values() for w in ws)}(?=\s|-(?=[a-z]))(?!\sof\sthe\sday)", _edge),
     Pattern("loose", _words(("am", "pm", "a.m.", "p.m.")), _meridiem_part),
     Pattern("when", rf"{LEFT}(?P<w>{W})\.?{RIGHT}", _weekday),
     Pattern("when", rf"{LEFT}(?P<m>{M})\.?{RIGHT}", _month),
@@ -281,8 +283,9 @@ def build() -> Lexer:
         *DATE_WORDS,
         *DATES,
         *CLOCKS,
-        *DURATIONS,
         *CLOCK_WORDS,
+        *DURATIONS,
+        LOOSE_DATE,
         *RELATIVE_WORDS,
         *shift_first,
         *(_binding(kind, words) for kind, words in BINDING.items()),
@@ -303,6 +306,26 @@ def _first_words() -> set[str]:
 STARTS = (
     rf"(?<![a-z0-9_])(?:(?:{'|'.join(sorted(filter(str.isalpha, _first_words()), key=len, reverse=True))})(?![a-z])"
     r"|(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec|[qh])(?=\d))|(?<!\d)\d|(?<=\d)h\d|[-,&@'½¼¾/]"
-    r"|(?<=\d)(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|[a-z]{1,5}(?![a-z]))"
+    r"|(?<=\d{4}[-/.]\d\d[-/.]\d\d)\d|(?<=\d)(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|[a-z]{1,5}(?![a-z]))"
 )
 _ = SHORT_UNITS
+
+# Words without which an English clause has no time phrase (digits aside), and the words that show its tense.
+_CUE_WORDS = {
+    word
+    for table in (MONTHS, WEEKDAYS, SEASONS, LONG_UNITS, PARTS, RELATIVES, NOON, SETS, {f"{w}s" for w in WEEKDAYS})
+    for phrase in table
+    for word in re.findall(r"[a-z]{2,}", phrase)
+} - {"at", "this", "of", "the", "in", "and", "possible", "soon", "just", "moment", "close", "on", "as", "time", "after"}
+_CUE_WORDS |= {w for name in FEASTS for w in re.findall(r"[a-z]{4,}", name)} - {"good", "black", "jr", "fool"}
+_CUE_WORDS |= {"eod", "clock", "ish", "eve", "now", "noonish", "ago", "today", "at"}
+CUES = re.compile(rf"\d|(?<![a-z])(?:{'|'.join(sorted(_CUE_WORDS))})(?![a-z])")
+PAST = re.compile(
+    r"(?<![a-z'])(?:was|were|had|went|did|came|met|got|made|saw|bought|took|left|began|said|told|ate|gave|found|lost|won"
+    r"|broke|flew|drove|wrote|sold|paid|built|chose|fell|grew|felt|heard|kept|knew|spent|taught|thought|wore|became"
+    r"|(?!need|need|proceed|exceed|succeed|speed|feed|indeed|hundred|wed)[a-z]{2,}ed)(?![a-z])"
+)
+FUTURE = re.compile(
+    r"(?<![a-z])(?:will|shall|going to|gonna|plan|plans|should|would|could|can|must|need|want|wants|please|let|tomorrow|next"
+    r"|schedule|remind|book|due|by|until|hope|expect|may|is|are|am|be)(?![a-z])|'ll"
+)

@@ -131,7 +131,7 @@ class Grammar:
 
     def _number_alone(self, i: int, before: str, earlier: str) -> tuple[When, int] | None:
         """"at 7", "on the 27th", "on 15": only where nothing follows that the number could count."""
-        if self._kind(i) not in ("num", "ord") or self._kind(i + 1) not in ("end", "stop", "comma", "glue", "at", "approx", "when"):
+        if self._kind(i) not in ("num", "ord") or self._kind(i + 1) not in ("end", "stop", "comma", "glue", "at", "approx", "when", "to"):
             return None
         n = self._value(i)
         if before == "at" and self._kind(i) == "num" and n == int(n) and 1 <= n <= 24:
@@ -239,7 +239,7 @@ class Grammar:
             case "the":
                 return self._the(i, depth)
             case "shift":
-                return (self._nth(i, depth) if self._value(i) == -1 else None) or self._shifted(i, depth)
+                return self._last_of(i, depth) or self._shifted(i, depth)
             case "unit":
                 return self._numbered_unit(i) or self._unit_after(i, depth)
             case "edge":
@@ -370,6 +370,8 @@ class Grammar:
             n = int(n)
             if self._kind(i) == "ord" and self._kind(j) == "shift" and self._value(j) == -1:
                 n, j = -n, j + 1
+        if self._kind(j) == "dur" and abs(n) == 1:
+            return self._first_or_last_few(n, j, depth)
         if self._kind(j) == "unit":
             unit = self._value(j)
         elif self._kind(j) == "when" and self._value(j).weekday is not None and self._value(j) == When(weekday=self._value(j).weekday):
@@ -391,6 +393,33 @@ class Grammar:
         if found is None:
             return None
         return When(base=self._nth_of(self._place(found[0]), unit, n)), found[1]
+
+    def _first_or_last_few(self, sign: int, j: int, depth: int) -> tuple[When, int] | None:
+        """"the first 2 weeks of 2021", "last three days of May"."""
+        amount: Duration = self._value(j)
+        count, unit = amount.parts[0]
+        if self._kind(j + 1) not in ("of", "in"):
+            return None
+        found = self._point(self._skip(j + 1, "of", "in", "the", limit=2), depth + 1)
+        return found and (When(base=self._few(self._place(found[0]), sign, count, unit)), found[1])
+
+    @staticmethod
+    def _few(whole: Span, sign: int, count: float, unit: str) -> Span:
+        if count * LENGTH[unit] > LENGTH[whole.grain] * 1.1:
+            raise OutOfCalendar
+        one = nth_unit(whole, unit, sign)
+        if one.start is None or one.end is None:
+            raise OutOfCalendar
+        if sign > 0:
+            return replace(one, end=shift(one.start, count, unit))
+        return replace(one, start=shift(one.end, -count, unit))
+
+    def _last_of(self, i: int, depth: int) -> tuple[When, int] | None:
+        """"last Friday of October", which is no last Friday."""
+        try:
+            return self._nth(i, depth) if self._value(i) == -1 else None
+        except OutOfCalendar:
+            return None
 
     def _hour_in_part(self, i: int) -> tuple[When, int] | None:
         """"3 in the morning", "12 lunchtime"."""
@@ -447,12 +476,7 @@ class Grammar:
             return When(base=self._nth_of(self._place(when), unit, n)), k + 1
         if kind == "firstlast":
             sign, count, unit = self._value(k)
-            span = self._place(when)
-            if span.start is None or span.end is None or LENGTH[unit] * count > LENGTH[span.grain] * 1.1:
-                return None
-            if sign > 0:
-                return When(base=Span(span.start, shift(span.start, count, unit), unit)), k + 1
-            return When(base=Span(shift(span.end, -count, unit), span.end, unit)), k + 1
+            return When(base=self._few(self._place(when), sign, count, unit)), k + 1
         return None
 
     def _post_edge(self, edge: str, span: Span) -> Span:
@@ -667,14 +691,12 @@ class Grammar:
         for found in (self._point(i), self._safe_part(i)):
             if found is not None:
                 sides.append(found)
-        if self._kind(i) == "loose":
-            sides.append(self._extend(self._value(i), i + 1))
         if self._kind(i) in ("num", "ord") and self._value(i) == int(self._value(i)):
             number = int(self._value(i))
             if 1 <= number <= 31:
                 day_tail = self._extend(When(day=number), i + 1)
                 base = day_tail[0].base
-                if day_tail[0].month is not None or (base is not None and base.grain in ("month", "year")):
+                if day_tail[0].has("month", "year") or (base is not None and base.grain in ("month", "year")):
                     sides.append(day_tail)
             if self._kind(i) == "num" and number <= 24:
                 hour_tail = self._extend(When(clock=Clock(number)), i + 1)
@@ -715,6 +737,8 @@ class Grammar:
         assert isinstance(left, When) and isinstance(right, When)
         if before is not None:
             left, right = left.unite(before) or left, right.unite(before) or right
+            if not (self._compatible(before, left) and self._compatible(before, right)):
+                return None
         return self._join(left, right)
 
     @staticmethod

@@ -1,7 +1,8 @@
 """From a description (`When`) and a reference to a span of local time. Pure.
 
 Where the year, the month or the week is left out, the tense decides: `future` takes the first day on or after
-the reference, `past` the last one before it, `near` the closer of both.
+the reference, `past` the last one before it, `current` the one of the reference's own year unless that lies more
+than eight months back.
 """
 
 from collections.abc import Callable, Iterable
@@ -25,7 +26,7 @@ from streams.memory.timephrases.calendar import (
 from streams.memory.timephrases.feasts import feast_dates, lunar_date, lunar_year
 from streams.memory.timephrases.tokens import Clock, When
 
-Tense = Literal["future", "past", "near"]
+Tense = Literal["future", "past", "current"]
 
 # Hours of the parts of a day: begin, end, and the half of the day an hour said with it belongs to.
 PARTS: dict[str, tuple[int, int, str]] = {
@@ -38,12 +39,12 @@ PARTS: dict[str, tuple[int, int, str]] = {
     "afternoon": (12, 18, "pm"),
     "late afternoon": (15, 18, "pm"),
     "dusk": (17, 19, "pm"),
-    "evening": (18, 22, "pm"),
-    "early evening": (17, 20, "pm"),
-    "late evening": (20, 24, "pm"),
+    "evening": (18, 22, "night"),
+    "early evening": (17, 20, "night"),
+    "late evening": (20, 24, "night"),
     "night": (18, 24, "night"),
     "late night": (22, 24, "night"),
-    "mid morning": (9, 11, "am"),
+    "mid morning": (10, 12, "am"),
     "midnight": (0, 5, "night"),
     "daytime": (8, 18, "day"),
     "business hours": (9, 18, "day"),
@@ -51,6 +52,9 @@ PARTS: dict[str, tuple[int, int, str]] = {
     "lunch": (11, 13, "noon"),
     "dinner": (18, 20, "pm"),
 }
+
+
+EIGHT_MONTHS = timedelta(days=243)
 
 
 def hour_of(clock: Clock, part: str | None) -> int:
@@ -136,8 +140,8 @@ def _choose(spans: Iterable[Callable[[], Span]], reference: datetime, tense: Ten
         if not past:
             raise OutOfCalendar
         return past[-1]
-    if tense == "near" and past and _begins(rest[0]) - here > here - _begins(past[-1]):
-        return past[-1]
+    if tense == "current" and past and past[-1].start is not None and past[-1].start.year == here.year:
+        return past[-1] if here - past[-1].start < EIGHT_MONTHS else rest[0]
     return rest[0]
 
 
@@ -171,6 +175,9 @@ def _month(when: When, reference: datetime, tense: Tense) -> Span:
     if when.step == 0:
         return _in_year(when, reference.year)
     try:
+        if when.weekday is not None:
+            near = range(reference.year - 1, reference.year + 2)
+            return _choose([lambda y=y: make(y) for y in near], reference, tense, when.step)  # type: ignore[misc]
         return _choose([lambda y=y: make(y) for y in _years(reference)], reference, tense, when.step)  # type: ignore[misc]
     except OutOfCalendar:
         free = replace(when, weekday=None)

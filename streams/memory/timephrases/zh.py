@@ -185,7 +185,7 @@ CLOCK_WORDS = (
     Pattern("loose", r"[早晚夜](?![餐饭点安会宴班操读课])", lambda m: When(part=PARTS[m.group()])),
 )  # fmt: skip
 DURATIONS = (
-    Pattern("dur", rf"{ALONE}(?P<n>{NUMBER}|好几|几|数|若干)\s?(?P<more>多|来|余)?个?(?P<half>半)?(?:(?<=个)|(?<=半)|)(?P<u>{UNIT})(?:(?<=年)(?P<year_half>半)(?!年))?(?P<tail>多)?(?![底初末中代级份本元语文之计])", _duration),
+    Pattern("dur", rf"{ALONE}(?P<n>{NUMBER}|好几|几|数|若干)\s?(?P<more>多|来|余)?个?(?:多|来)?(?P<half>半)?(?P<u>{UNIT})(?:(?<=年)(?P<year_half>半)(?!年))?(?P<tail>多)?(?!之计|[底初末中代级份本元语文钟])", _duration),
     Pattern("dur", rf"(?P<n>半)(?P<more>)(?P<half>)(?P<year_half>)(?P<tail>)个?(?P<u>{UNIT})", _duration),
 )  # fmt: skip
 COUNTED = rf"(?:\s?(?:[{HAN}\d几数半]{{1,6}})(?:多|来|余)?个?半?(?:{UNIT}|周|季))"
@@ -222,3 +222,7 @@ def build() -> Lexer:
 
 
 _ = (Relative,)
+
+CUES = re.compile(r"[\d年月日号天周点时分秒晨早晚午夜节旬季初底末纪钟期拜春夏秋冬刚现此当目如眼而依明今昨]" + "|" + alternatives(FEASTS))
+PAST = re.compile(r"了|过(?![年节去后完])|曾|那时|当初|已经")
+FUTURE = re.compile(r"要|会|打算|准备|计划|将|想|应该|必须|得|请|提醒|安排|快|还没|再过")
