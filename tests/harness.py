@@ -1,0 +1,325 @@
+"""Drives whole pipelines in tests: worker processes, a store they share, events in, end state out.
+
+Everything waits on conditions with a deadline; nothing sleeps for a guessed time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from aiokafka import AIOKafkaConsumer, TopicPartition
+
+from schemas import ConversationEvent, MemoryRecord, Receipt
+from streams.client import MemoryClient
+from streams.settings import Settings, load_settings
+from streams.topics import ensure_topics
+
+T = TypeVar("T")
+# Fields that say when something was delivered, not what is remembered: they differ between any two runs.
+DELIVERY = {"created_at", "updated_at", "last_access_time", "access_count", "access_marks"}
+WAIT_SECONDS = 120.0
+
+
+async def eventually(
+    condition: Callable[[], Awaitable[T]], *, seconds: float = WAIT_SECONDS, every: float = 0.1, what: str = ""
+) -> T:
+    """The first truthy value of `condition`. Fails the test after `seconds`, with the last value."""
+    end = time.monotonic() + seconds
+    while True:
+        value = await condition()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise AssertionError(f"not within {seconds:g} s: {what or condition}; last value: {str(value)[:500]}")
+        await asyncio.sleep(every)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@dataclass
+class Process:
+    """A child process that says `ready` on stdout."""
+
+    command: Sequence[str]
+    environment: Mapping[str, str]
+    log: Path
+    process: subprocess.Popen[bytes] | None = None
+
+    async def start(self, seconds: float = 60.0) -> None:
+        """Start and wait for `ready`."""
+        self.spawn()
+        await self.ready(seconds)
+
+    def spawn(self) -> None:
+        self._skip = self.log.stat().st_size if self.log.exists() else 0
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                self.command, env={**os.environ, **self.environment}, stdout=log, stderr=log, stdin=subprocess.DEVNULL
+            )
+
+    async def ready(self, seconds: float = 60.0) -> None:
+        async def said() -> bool:
+            assert self.process is not None
+            if self.process.poll() is not None:
+                raise AssertionError(f"exited with {self.process.returncode}: {self.tail()}")
+            with self.log.open("rb") as log:
+                log.seek(self._skip)
+                return b"ready" in log.read()
+
+        await eventually(said, seconds=seconds, every=0.05, what=f"ready from {self.command[2:]}")
+
+    @property
+    def running(self) -> bool:
+        return self.process is not None and self.process.poll() is None
+
+    def kill(self) -> None:
+        """SIGKILL, and wait until it is gone."""
+        if self.process is not None and self.process.poll() is None:
+            self.process.kill()
+        if self.process is not None:
+            self.process.wait(10)
+
+    def terminate(self) -> None:
+        """SIGTERM, without waiting."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGTERM)
+
+    async def gone(self, seconds: float = 20.0) -> int:
+        """Exit code, when it has ended."""
+        assert self.process is not None
+        process = self.process
+
+        async def ended() -> list[int]:
+            code = process.poll()
+            return [] if code is None else [code]
+
+        return (await eventually(ended, seconds=seconds, every=0.02, what="the process to end"))[0]
+
+    def tail(self) -> str:
+        return self.log.read_text(errors="replace")[-2000:] if self.log.exists() else ""
+
+
+@dataclass
+class Pipeline:
+    """One prefix on a broker, with a store that several worker processes may share."""
+
+    settings: Settings
+    folder: Path
+    store_url: str
+    environment: dict[str, str]
+    processes: list[Process] = field(default_factory=list)
+
+    def worker(self, *, roles: str = "all", crash: str = "", **environment: str) -> Process:
+        """A worker process, not started yet."""
+        number = len(self.processes)
+        command = [sys.executable, "-m", "tests.worker", "--roles", roles]
+        if crash:
+            command += ["--crash", crash]
+        settings = {
+            **self.environment,
+            "MEMSTREAM_KAFKA_GROUP_INSTANCE_ID": f"w{number}",
+            "MEMSTREAM_DATA_DIR": str(self.folder / f"worker{number}"),
+            **environment,
+        }
+        made = Process(command, settings, self.folder / f"worker{number}.log")
+        self.processes.append(made)
+        return made
+
+    def client(self, **options: Any) -> MemoryClient:
+        return MemoryClient(settings=self.settings, **options)
+
+    async def publish(self, events: Iterable[ConversationEvent | Mapping[str, Any]]) -> list[str]:
+        async with self.client() as client:
+            return [event_id async for event_id in client.publish_many(events)]
+
+    async def compacted(self, topic: str) -> dict[bytes, bytes]:
+        """What the topic holds by key, tombstones left out: as a new reader would see it."""
+        latest: dict[bytes, bytes | None] = {}
+        async for key, value in self.read(topic):
+            latest[key] = value
+        return {key: value for key, value in latest.items() if value is not None}
+
+    async def read(self, topic: str) -> AsyncIterator[tuple[bytes, bytes | None]]:
+        """Every record of a topic from its start to its present end."""
+        consumer = AIOKafkaConsumer(bootstrap_servers=self.settings.kafka_bootstrap, enable_auto_commit=False)
+        await consumer.start()
+        try:
+            name = self.settings.topic_prefix + topic
+            await consumer._client.set_topics([name])
+            places = [TopicPartition(name, p) for p in consumer.partitions_for_topic(name) or ()]
+            consumer.assign(places)
+            ends = await consumer.end_offsets(places)
+            await consumer.seek_to_beginning(*places)
+            open_places = {place for place in places if ends[place] > await consumer.position(place)}
+            while open_places:
+                for records in (await consumer.getmany(*open_places, timeout_ms=1000)).values():
+                    for record in records:
+                        yield record.key, record.value
+                for place in list(open_places):
+                    if await consumer.position(place) >= ends[place]:
+                        open_places.discard(place)
+        finally:
+            await consumer.stop()
+
+    async def receipts(self) -> dict[str, Receipt]:
+        """By event id; fails when one event has two."""
+        found = [Receipt.from_bytes(value) for value in (await self.compacted("receipts")).values()]
+        twice = [e for e, n in Counter((r.namespace, r.user_id, r.event_id) for r in found).items() if n > 1]
+        assert not twice, f"{len(twice)} events have more than one receipt"
+        return {r.event_id: r for r in found}
+
+    async def all_received(self, event_ids: Iterable[str], seconds: float = WAIT_SECONDS) -> dict[str, Receipt]:
+        """Waits until every event has its receipt."""
+        wanted = set(event_ids)
+
+        async def there() -> dict[str, Receipt]:
+            receipts = await self.receipts()
+            return receipts if wanted <= receipts.keys() else {}
+
+        found = await eventually(there, seconds=seconds, every=0.5, what=f"{len(wanted)} receipts")
+        assert wanted == set(found), f"{len(set(found) - wanted)} receipts of events that nobody published"
+        return found
+
+    async def drained(self, seconds: float = WAIT_SECONDS) -> None:
+        """Waits until no group has anything left to do and `records` has stopped growing."""
+        from aiokafka.admin import AIOKafkaAdminClient
+
+        groups = {
+            "redact": ["conversations"],
+            "extract": ["redacted"],
+            "memory": ["candidates", "supersede", "commands", "access", "decay"],
+        }
+        admin = AIOKafkaAdminClient(bootstrap_servers=self.settings.kafka_bootstrap)
+        consumer = AIOKafkaConsumer(bootstrap_servers=self.settings.kafka_bootstrap, enable_auto_commit=False)
+        await admin.start()
+        await consumer.start()
+        try:
+
+            async def done() -> bool:
+                for role, topics in groups.items():
+                    names = [self.settings.topic_prefix + topic for topic in topics]
+                    await consumer._client.set_topics(names)
+                    places = [TopicPartition(n, p) for n in names for p in consumer.partitions_for_topic(n) or ()]
+                    ends = await consumer.end_offsets(places)
+                    committed = await admin.list_consumer_group_offsets(self.settings.topic_prefix + role)
+                    behind = {p: e for p, e in ends.items() if e > 0 and self._offset(committed, p) < e}
+                    if any(name.topic.removeprefix(self.settings.topic_prefix) in HANDLED for name in behind):
+                        return False
+                return True
+
+            await eventually(done, seconds=seconds, every=0.3, what="all groups to reach the end")
+        finally:
+            await consumer.stop()
+            await admin.close()
+
+    @staticmethod
+    def _offset(committed: Mapping[Any, Any], place: TopicPartition) -> int:
+        found = committed.get(place)
+        return found.offset if found is not None else -1
+
+    async def stop(self) -> None:
+        for process in self.processes:
+            process.kill()
+
+
+# Topics that some stage reads.
+HANDLED = {"conversations", "redacted", "candidates", "supersede", "access", "decay"}
+
+
+def comparable(records: Iterable[MemoryRecord]) -> dict[str, dict[str, Any]]:
+    """Memories by id without what says only when they were delivered."""
+    return {
+        record.memory_id: {
+            name: value for name, value in record.model_dump(mode="json").items() if name not in DELIVERY
+        }
+        for record in records
+    }
+
+
+async def end_state(pipeline: Pipeline) -> dict[str, dict[str, dict[str, Any]]]:
+    """What is remembered, once from the store and once from the compacted `records`."""
+    records = [
+        MemoryRecord.from_bytes(value)
+        for key, value in (await pipeline.compacted("records")).items()
+        if b"directive%3A" not in key
+    ]
+    from streams.adapters.embedders import make_embedder
+    from streams.adapters.store import make_store
+    from streams.ports import Where
+
+    embedder = make_embedder(pipeline.settings.embedder)
+    store = make_store(url=pipeline.store_url, path=None, profile=embedder.profile)
+    await store.open()
+    stored: list[MemoryRecord] = []
+    try:
+        for tenant in {record.tenant for record in records}:
+            for archive in (False, True):
+                cursor = None
+                while True:
+                    page, cursor = await store.find(tenant, Where(), cursor=cursor, archive=archive)
+                    stored += page
+                    if cursor is None:
+                        break
+        total = await store.count() + await store.count(archive=True)
+    finally:
+        await store.close()
+        await embedder.close()
+    assert total == len(stored), "the store holds memories that `records` knows nothing of"
+    return {"records": comparable(records), "store": comparable(stored)}
+
+
+@contextlib.asynccontextmanager
+async def pipeline(
+    bootstrap: str, prefix: str, *, partitions: int = 4, folder: Path | None = None, **settings: Any
+) -> AsyncIterator[Pipeline]:
+    """Topics and a shared store server, no worker yet. Everything that it starts is stopped at the end."""
+    with tempfile.TemporaryDirectory(prefix="memstream-test-") as temporary:
+        where = folder or Path(temporary)
+        chosen: dict[str, Any] = {
+            "embedder": "constant",
+            "metrics_port": 0,
+            "kafka_session_timeout_seconds": 6,
+            **settings,
+            "kafka_bootstrap": bootstrap,
+            "topic_prefix": prefix,
+            "partitions": partitions,
+        }
+        port = free_port()
+        url = f"http://127.0.0.1:{port}"
+        chosen["qdrant_url"] = url
+        made = load_settings(**chosen)
+        environment = {f"MEMSTREAM_{name.upper()}": _as_text(value) for name, value in chosen.items()}
+        server = Process(
+            [sys.executable, "-m", "tests.store_server", "--port", str(port), "--data", str(where / "store")],
+            {},
+            where / "store.log",
+        )
+        result = Pipeline(made, where, url, environment, [server])
+        try:
+            await ensure_topics(made)
+            await server.start()
+            yield result
+        finally:
+            await result.stop()
+
+
+def _as_text(value: Any) -> str:
+    return json.dumps(value) if isinstance(value, dict | list | bool) else str(value)
