@@ -26,7 +26,7 @@ from aiokafka import AIOKafkaConsumer, TopicPartition
 from schemas import ConversationEvent, MemoryRecord, Receipt
 from streams.client import MemoryClient
 from streams.settings import Settings, load_settings
-from streams.topics import ensure_topics
+from streams.topics import BY_NAME, ensure_topics
 
 T = TypeVar("T")
 # Fields that say when something was delivered, not what is remembered: they differ between any two runs.
@@ -163,8 +163,7 @@ class Pipeline:
         await consumer.start()
         try:
             name = self.settings.topic_prefix + topic
-            await consumer._client.set_topics([name])
-            places = [TopicPartition(name, p) for p in consumer.partitions_for_topic(name) or ()]
+            places = [TopicPartition(name, p) for p in range(self._partitions(topic))]
             consumer.assign(places)
             ends = await consumer.end_offsets(places)
             await consumer.seek_to_beginning(*places)
@@ -205,7 +204,7 @@ class Pipeline:
         groups = {
             "redact": ["conversations"],
             "extract": ["redacted"],
-            "memory": ["candidates", "supersede", "commands", "access", "decay"],
+            "memory": ["candidates", "supersede", "access", "decay"],
         }
         admin = AIOKafkaAdminClient(bootstrap_servers=self.settings.kafka_bootstrap)
         consumer = AIOKafkaConsumer(bootstrap_servers=self.settings.kafka_bootstrap, enable_auto_commit=False)
@@ -215,13 +214,14 @@ class Pipeline:
 
             async def done() -> bool:
                 for role, topics in groups.items():
-                    names = [self.settings.topic_prefix + topic for topic in topics]
-                    await consumer._client.set_topics(names)
-                    places = [TopicPartition(n, p) for n in names for p in consumer.partitions_for_topic(n) or ()]
+                    places = [
+                        TopicPartition(self.settings.topic_prefix + topic, p)
+                        for topic in topics
+                        for p in range(self._partitions(topic))
+                    ]
                     ends = await consumer.end_offsets(places)
                     committed = await admin.list_consumer_group_offsets(self.settings.topic_prefix + role)
-                    behind = {p: e for p, e in ends.items() if e > 0 and self._offset(committed, p) < e}
-                    if any(name.topic.removeprefix(self.settings.topic_prefix) in HANDLED for name in behind):
+                    if any(end > 0 and self._offset(committed, place) < end for place, end in ends.items()):
                         return False
                 return True
 
@@ -229,6 +229,9 @@ class Pipeline:
         finally:
             await consumer.stop()
             await admin.close()
+
+    def _partitions(self, topic: str) -> int:
+        return self.settings.partitions if BY_NAME[topic].partitioned else 1
 
     @staticmethod
     def _offset(committed: Mapping[Any, Any], place: TopicPartition) -> int:
@@ -238,10 +241,6 @@ class Pipeline:
     async def stop(self) -> None:
         for process in self.processes:
             process.kill()
-
-
-# Topics that some stage reads.
-HANDLED = {"conversations", "redacted", "candidates", "supersede", "access", "decay"}
 
 
 def comparable(records: Iterable[MemoryRecord]) -> dict[str, dict[str, Any]]:

@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from streams.cli import doctor, publish, recall, topics, worker
+from streams.cli import demo, doctor, publish, recall, topics, worker
 from streams.cli.common import fail
 from streams.errors import MemstreamError
 
@@ -22,6 +22,7 @@ publish.register(app)
 recall.register(app)
 topics.register(app)
 doctor.register(app)
+demo.register(app)
 
 
 @app.callback(invoke_without_command=True)

@@ -31,7 +31,9 @@ async def test_what_was_said_is_remembered_and_recalled(line: Pipeline) -> None:
     async with line.client(namespace="shop") as memory:
         stored = await memory.publish_and_wait(chat("e1", "I always take the window seat on trains."), deadline=30)
         assert stored.outcome == "stored"
-        assert [m.content for m in stored.memories if m.layer == "episode"] == ["I always take the window seat on trains."]
+        assert [m.content for m in stored.memories if m.layer == "episode"] == [
+            "I always take the window seat on trains."
+        ]
         again = await memory.publish_and_wait(chat("e1", "I always take the window seat on trains."), deadline=30)
         assert again.outcome == "duplicate"
         small = await memory.publish_and_wait(chat("e2", "hi there!"), deadline=30)
