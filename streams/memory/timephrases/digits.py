@@ -86,7 +86,9 @@ def _value(m: "re.Match[str]") -> Any:
 
 DATES = (
     Pattern("when", r"(?<![\da-z_$€£¥#%.])(?<!\d[,:])(?P<y>[12]\d{3})\s?(?P<s>[-/.])\s?(?P<m>\d{1,2})\s?(?P=s)\s?(?P<d>\d{1,2})(?:t(?=\d)|(?![\d%])|(?=\d\d:\d\d))", _ymd),
-    Pattern("when", EDGE_LEFT + r"(?P<a>\d{1,2})(?P<s>[-/.])(?P<b>\d{1,2})(?P=s)(?P<y>\d{4}|\d{2})" + EDGE_RIGHT, _day_month_year),
+    Pattern("when", EDGE_LEFT + r"(?P<a>\d{1,2})(?P<s>[-/.])(?P<b>\d{1,2})(?P=s)(?P<y>\d{4}|\d{2})(?![\d_%])(?![.,:/]\d)(?!-\d+(?![\d/.]))", _day_month_year),
+    Pattern("when", EDGE_LEFT + r"(?P<y>(?:19|20)\d\d)\s(?P<m>0[1-9]|1[0-2])\s(?P<d>0[1-9]|[12]\d|3[01])" + EDGE_RIGHT, _ymd),
+    Pattern("when", EDGE_LEFT + r"(?P<m>0?[1-9]|1[0-2])\s(?P<d>0?[1-9]|[12]\d|3[01])\s(?P<y>(?:19|20)\d\d)" + EDGE_RIGHT, _ymd),
     Pattern("when", r"(?<![\da-z_.])(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?![\d_.])", _compact),
     Pattern("when", EDGE_LEFT + r"(?P<m>\d{1,2})[/](?P<y>(?:19|20)\d\d)" + EDGE_RIGHT, _month_year),
     Pattern("when", EDGE_LEFT + r"(?P<y>(?:19|20)\d\d)[/.-](?P<m>0[1-9]|1[0-2])" + r"(?![\d_%])(?![.,:/]\d)", _month_year),

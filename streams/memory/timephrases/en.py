@@ -75,7 +75,11 @@ def any_year(text: str) -> int:
 
 PREPOSITION = re.compile(
     r"\b(?:in|of|since|by|until|till|during|last|next|this|every|each|mid|early|late|on|before|after|past|from|between"
-    r"|to|and|or|the|previous|coming|current)[\s-]+$"
+    r"|to|and|or|previous|coming|current|week|weekend)[\s-]+$"
+)
+YEAR_BEFORE = re.compile(
+    r"(?:^|[\u4e00-\u9fff]|\b(?:in|of|since|by|from|until|till|to|before|after|during|through|throughout|year|years|fy|cy|and|or|the"
+    r"|early|late|mid|around|about|circa|than|on|for|between|this|that|not|last|ago|at|over)[\s-]+|[-,&/(]\s?)$"
 )
 TIME_TAIL = re.compile(r"(?:\d|[,-]|[ap]m)\s*$")
 CLAUSE_END = re.compile(
@@ -134,6 +138,14 @@ def _season(m: "re.Match[str]") -> When | None:
 
 
 def _year(m: "re.Match[str]") -> When | None:
+    """A year where one is expected; elsewhere four digits count anything."""
+    year = any_year(m["y"])
+    before, after = m.string[max(0, m.start() - 14) : m.start()], m.string[m.end() : m.end() + 3]
+    expected = not (before + after).strip(" .!?") or YEAR_BEFORE.search(before)
+    return When(year=year) if expected and 1900 <= year <= 2100 else None
+
+
+def _loose_year(m: "re.Match[str]") -> When | None:
     year = any_year(m["y"])
     return When(year=year) if 1900 <= year <= 2100 else None
 
@@ -169,7 +181,7 @@ def _oclock(m: "re.Match[str]") -> When | None:
 def _past(m: "re.Match[str]") -> When | None:
     """Half past seven, quarter to 8, 20 past 3pm, ten minutes to noon."""
     minutes = FRACTIONS.get(m["n"]) or number(m["n"])
-    hour = NOON[m["word"]] if m["word"] else number(m["h"])
+    hour = NOON[m["word"]] % 24 if m["word"] else number(m["h"])
     if minutes != int(minutes) or not 0 < minutes < 60 or hour != int(hour) or not 0 <= hour <= 24:
         return None
     backward = m["dir"] in ("to", "till", "before", "of")
@@ -252,10 +264,10 @@ CLOCK_WORDS = (
 DURATIONS = (
     Pattern("dur", rf"(?<![\d.,:$/a-z-])(?P<n>{COUNT})(?:\s|-)?(?:more\s|long\s|full\s|whole\s)?(?:(?P<u>{UNIT}){RIGHT}|(?P<short>(?<=\d\s)[hm]|(?<=\d)(?:s|m|h|d|w|y|mo|mos)|(?<=\d)'){RIGHT}(?!\s?\d))(?P<half>\sand\sa\s(?:half|quarter)){{0,1}}", _duration),
 )  # fmt: skip
+DECADE = Pattern("when", rf"{LEFT}(?P<d>(?:1[89]|20)\d0|'?\d0)'?s{RIGHT}", _decade)  # fmt: skip
 RELATIVE_WORDS = (
     Pattern("when", _words(RELATIVES), lambda m: RELATIVES[m.group()]),
     Pattern("when", r"(?<=\bto\s)date(?!\s?[a-z0-9])", lambda m: Relative("second", 0)),
-    Pattern("when", rf"{LEFT}(?P<d>(?:1[89]|20)\d0|'?\d0)'?s{RIGHT}", _decade),
     Pattern("when", rf"{EDGE_LEFT}(?:(?P<y>(?:19|20)\d\d)\s?-?)?(?P<q>[qh])(?P<n>[1-4])(?:\s?(?:of\s|,\s?|-)?(?P<z>(?:19|20)\d\d))?{RIGHT}", _quarter),
     Pattern("when", _words(PARTS), _part),
     Pattern("edge", rf"{LEFT}{alternatives(w for ws in EDGES.values() for w in ws)}(?=\s|-(?=[a-z]))(?!\sof\sthe\sday)", _edge),
@@ -270,9 +282,12 @@ RELATIVE_WORDS = (
 REST = (
     Pattern("shift", _words(SHIFTS), lambda m: SHIFTS[m.group()]),
     Pattern("to", r"-+|(?<=:\d\d)/(?=\d{4}-)"),
-    Pattern("unit", _words((*LONG_UNITS, "workweek")), lambda m: UNITS.get(m.group(), "week")),
+    Pattern("weekof", r"(?<![a-z0-9])(?:w/c|wc|week commencing)(?=\s)"),
+    Pattern("units", _words(u for u in LONG_UNITS if u.endswith("s")), lambda m: UNITS[m.group()]),
+    Pattern("unit", rf"{LEFT}(?:calendar\s|fiscal\s|work\s?|school\s)?(?P<u>{UNIT}){RIGHT}", lambda m: UNITS[m["u"]]),
     Pattern("ord", rf"{LEFT}(?:\d{{1,2}}(?:st|nd|rd|th)|{ENGLISH_ORDINAL}){RIGHT}", lambda m: day_number(m.group())),
     Pattern("when", rf"{EDGE_LEFT}(?P<y>{YEAR})(?:\s(?:ad|ce)(?![a-z]))?(?![\d_%]|[.,:/]\d|[a-z])", _year),
+    Pattern("loose", rf"{EDGE_LEFT}(?P<y>{YEAR})(?![\d_%]|[.,:/]\d|[a-z])", _loose_year),
     Pattern("num", rf"{EDGE_LEFT}(?:\d{{1,4}}|{ENGLISH_CARDINAL}){RIGHT}", lambda m: number(m.group())),
 )  # fmt: skip
 
@@ -284,6 +299,7 @@ def build() -> Lexer:
         *DATES,
         *CLOCKS,
         *CLOCK_WORDS,
+        DECADE,
         *DURATIONS,
         LOOSE_DATE,
         *RELATIVE_WORDS,
@@ -298,6 +314,7 @@ def _first_words() -> set[str]:
     tables = (MONTHS, WEEKDAYS, SEASONS, LONG_UNITS, PARTS, RELATIVES, SHIFTS, NOON, SETS, QUANTITIES, FEASTS, ENGLISH_WORDS)
     words = {w for table in tables for w in table}
     words |= {w for group in (*BINDING.values(), *EDGES.values()) for w in group} | {"workweek", "noonish", "date"}
+    words |= {"calendar", "fiscal", "work", "school", "w", "wc"}
     words |= {f"{w}s" for w in WEEKDAYS} | {"am", "pm", "q1", "q2", "q3", "q4", "h1", "h2"}
     return {re.split(r"[^a-z0-9]", w)[0] for w in words}
 
@@ -316,13 +333,14 @@ _CUE_WORDS = {
     for table in (MONTHS, WEEKDAYS, SEASONS, LONG_UNITS, PARTS, RELATIVES, NOON, SETS, {f"{w}s" for w in WEEKDAYS})
     for phrase in table
     for word in re.findall(r"[a-z]{2,}", phrase)
-} - {"at", "this", "of", "the", "in", "and", "possible", "soon", "just", "moment", "close", "on", "as", "time", "after"}
+} - {"at", "this", "of", "the", "in", "and", "possible", "soon", "just", "close", "on", "as", "time", "after", "work"}
 _CUE_WORDS |= {w for name in FEASTS for w in re.findall(r"[a-z]{4,}", name)} - {"good", "black", "jr", "fool"}
-_CUE_WORDS |= {"eod", "clock", "ish", "eve", "now", "noonish", "ago", "today", "at"}
+_CUE_WORDS |= ENGLISH_WORDS | {"eod", "clock", "ish", "eve", "now", "noonish", "ago", "today", "workweek", "am", "pm"}
+_CUE_WORDS -= {"one", "half"}
 CUES = re.compile(rf"\d|(?<![a-z])(?:{'|'.join(sorted(_CUE_WORDS))})(?![a-z])")
 PAST = re.compile(
     r"(?<![a-z'])(?:was|were|had|went|did|came|met|got|made|saw|bought|took|left|began|said|told|ate|gave|found|lost|won"
-    r"|broke|flew|drove|wrote|sold|paid|built|chose|fell|grew|felt|heard|kept|knew|spent|taught|thought|wore|became"
+    r"|broke|flew|drove|wrote|sold|paid|built|chose|fell|grew|felt|heard|kept|knew|spent|taught|thought|wore|became|drank|ran|sat|stood|slept|rode|sang|swam|won|hit|read|understood|forgot|shut"
     r"|(?!need|need|proceed|exceed|succeed|speed|feed|indeed|hundred|wed)[a-z]{2,}ed)(?![a-z])"
 )
 FUTURE = re.compile(

@@ -65,6 +65,9 @@ PARTS = {
         "late night": ("late night", "late at night"),
         "daytime": ("daytime", "day time"),
         "business hours": ("business hours", "working hours", "office hours"),
+        "after lunch": ("after lunch",),
+        "after work": ("after work", "after school"),
+        "after dinner": ("after dinner", "after supper"),
     }.items()
     for phrase in {p.replace(" ", joint) for p in phrases for joint in (" ", "-")}
 }
@@ -90,13 +93,13 @@ RELATIVES = {
     **dict.fromkeys(("eoy", "the eoy"), Relative("year", 0, edge="end")),
 }  # fmt: skip
 SHIFTS = {
-    "this": 0, "current": 0, "my": 0, "this coming": 1, "next": 1, "coming": 1, "upcoming": 1, "following": 1,
+    "this": 0, "current": 0, "my": 0, "all": 0, "this coming": 1, "next": 1, "coming": 1, "upcoming": 1, "following": 1,
     "last": -1, "past": -1, "previous": -1, "prior": -1, "this past": -1,
 }  # fmt: skip
 
 NOON = {
     **dict.fromkeys(("noon", "midday", "mid day", "mid-day", "12 noon", "noontime", "noon time", "high noon"), 12),
-    **dict.fromkeys(("midnight", "12 midnight"), 0),
+    **dict.fromkeys(("midnight", "12 midnight"), 24),  # the coming one
 }
 
 # Words that bind phrases, by the kind of token they are; where two kinds share a word the first one listed has it.
@@ -149,7 +152,7 @@ SETS = {
     "hourly": "hour", "nightly": "day", "everyday": "day", "on weekdays": "day", "on weekends": "weekend",
 }  # fmt: skip
 QUANTITIES = {
-    "a": 1, "an": 1, "all": 1, "a whole": 1, "another": 1, "a couple of": 2, "a couple": 2, "couple of": 2, "couple": 2,
+    "a": 1, "an": 1, "a whole": 1, "another": 1, "full": 1, "a full": 1, "a couple of": 2, "a couple": 2, "couple of": 2, "couple": 2,
     "a pair of": 2, "a few": 3, "few": 3, "several": 3, "some": 3, "half a": 0.5, "half an": 0.5, "half": 0.5,
     "a half": 0.5, "a quarter of an": 0.25, "quarter of an": 0.25, "three quarters of an": 0.75,
     "three-quarters of an": 0.75, "½": 0.5, "¼": 0.25, "¾": 0.75, "1/2": 0.5, "1/4": 0.25, "3/4": 0.75,

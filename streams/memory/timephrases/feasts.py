@@ -27,6 +27,7 @@ FEASTS = (
     _feast("fixed 1 1", "new year's day", "new years day", "new year day", "new years", "new year's", "元旦", "元旦节"),
     _feast("fixed 12 31", "new year's eve", "new years eve", "new year eve", "跨年夜", "元旦前夜", "新年前夜"),
     _feast("fixed 2 14", "valentine's day", "valentines day", "valentine day", "valentine's", "情人节"),
+    _feast("fixed 3 7", "女生节"),
     _feast("fixed 3 8", "women's day", "womens day", "international women's day", "妇女节", "三八妇女节", "国际妇女节",
            "女神节"),
     _feast("fixed 3 12", "植树节"),
@@ -78,7 +79,7 @@ FEASTS = (
     _feast("easter -1", "holy saturday", "easter saturday", "圣周六"),
     _feast("easter 1", "easter monday", "复活节星期一"),
     _feast("easter -7", "palm sunday", "圣枝主日", "棕枝主日"),
-    _feast("easter -3", "maundy thursday", "holy thursday", "濯足节", "圣周四"),
+    _feast("easter -3", "maundy thursday", "holy thursday", "濯足节", "圣周四", "神圣星期四"),
     _feast("easter -46", "ash wednesday", "圣灰星期三", "圣灰节"),
     _feast("easter -47", "shrove tuesday", "mardi gras", "pancake day", "fat tuesday", "忏悔星期二"),
     _feast("easter 39", "ascension day", "耶稣升天节", "升天节"),
@@ -123,11 +124,22 @@ FEASTS = (
     _feast("library IL Shavuot", "shavuot", "七七节"),
     _feast("library IL Hanukkah", "hanukkah", "chanukah", "光明节", "哈努卡节", "献殿节", "修殿节"),
     _feast("library IL Purim", "purim", "普珥节"),
+    _feast("library AE Islamic_New_Year", "islamic new year", "hijri new year", "伊斯兰新年"),
+    _feast("library IN Parsi_New_Year", "parsi new year", "帕西新年"),
+    _feast("library IN Maha_Shivaratri", "maha shivaratri", "shivaratri", "湿婆节"),
+    _feast("library IN Raksha_Bandhan", "raksha bandhan", "rakhi", "兄妹节"),
+    _feast("library IN Ganesh_Chaturthi_/_Vinayak_Chaturthi", "ganesh chaturthi", "象头神节"),
+    _feast("library IN Janmashtami_(Vaishnava)", "janmashtami", "krishna janmashtami", "黑天神节"),
+    _feast("library IN Onam", "onam", "欧南节"),
+    _feast("library IN Pongal", "pongal", "庞格尔节"),
+    _feast("library IN Vaisakhi", "vaisakhi", "baisakhi"),
+    _feast("library IN Ashura", "ashura", "阿舒拉节"),
     _feast("library IN Holi", "holi", "五彩节", "胡里节", "洒红节"),
     _feast("library IN Dussehra", "dussehra", "十胜节"),
 )  # fmt: skip
 RULES = {name: feast.rule for feast in FEASTS for name in feast.names}
 TERMS = frozenset(feast.rule[1] for feast in FEASTS if feast.rule[0] == "term")
+TERM_OF_SEASON = {"春": "立春", "夏": "立夏", "秋": "立秋", "冬": "立冬"}
 # Also words of everyday speech; only next to another time word or on their own are they a day.
 WEAK = frozenset({"过年", "小雪", "大雪", "雨水", "520", "年夜", "五一", "六一", "new year's", "new years"})
 
@@ -159,6 +171,13 @@ def feast_dates(name: str, year: int) -> tuple[date, ...]:
             return solar_term(arguments[0], year)
         case _:
             return _library_dates(arguments[0], arguments[1].replace("_", " "), year)
+
+
+def feast_of_lunar_year(name: str, day: date) -> date | None:
+    """The feast of the Chinese year that `day` lies in; `None` if the feast goes by another calendar."""
+    kind, *arguments = RULES[name]
+    year = lunar_year(day) if kind == "lunar" else None
+    return None if year is None else lunar_date(year, int(arguments[0]), int(arguments[1]))
 
 
 def lunar_date(year: int, month: int, number: int, leap: bool = False) -> date | None:

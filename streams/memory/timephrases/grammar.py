@@ -77,7 +77,8 @@ class Grammar:
                 span = replace(span, end=shift(span.start, said.count, said.unit))
             if said.edge is not None:
                 span = self._post_edge(said.edge, span)
-            return replace(token, value=When(base=span, part=said.part, clock=said.clock))
+            follows = True if said.follows else None
+            return replace(token, value=When(base=span, part=said.part, clock=said.clock, follows=follows))
         except OutOfCalendar:
             return replace(token, kind="word", value=None)
 
@@ -244,6 +245,8 @@ class Grammar:
                 return self._numbered_unit(i) or self._unit_after(i, depth)
             case "edge":
                 return self._edge(i, depth)
+            case "weekof":
+                return self._week_of(i, depth)
             case "ord" | "num":
                 return self._hour_in_part(i) or self._weekdays_away(i) or self._nth(i, depth)
             case "nth":
@@ -294,6 +297,8 @@ class Grammar:
             if found and LENGTH[unit] > LENGTH["day"]:
                 start = self._place(found[0]).start
                 if start is not None and self._place(found[0]).grain == "day":
+                    if unit == "weekend" and start.weekday() < 2:  # the weekend of a Monday is the one before it
+                        start = shift(start, -start.weekday() - 1, "day")
                     return When(base=unit_span(start, unit)), found[1]
         if unit in ("day", "minute", "hour") and self._kind(j) in ("before", "after") and self._tokens[i - 1].kind == "the":
             sign = -1 if self._kind(j) == "before" else 1
@@ -305,6 +310,11 @@ class Grammar:
             if self._kind(j + 1) in ("end", "stop"):
                 return When(base=unit_span(shift(self._reference, sign, unit), unit)), j + 1
         return None
+
+    def _week_of(self, i: int, depth: int) -> tuple[When, int] | None:
+        found = self._point(self._skip(i + 1, "the", limit=1), depth + 1)
+        start = found and self._place(found[0]).start
+        return (When(base=unit_span(start, "week")), found[1]) if found and start else None
 
     def _numbered_unit(self, i: int) -> tuple[When, int] | None:
         """"week 10", "quarter 3"."""
@@ -318,10 +328,8 @@ class Grammar:
         step = self._value(i)
         j = i + 1
         ref = self._reference
-        if self._kind(j) == "unit":
+        if self._kind(j) == "unit" or (self._kind(j) == "units" and self._value(j) == "season"):
             unit = self._value(j)
-            if self._kind(j + 1) == "when" and self._value(j + 1).weekday is not None and unit == "week":
-                pass
             return When(base=unit_span(ref, unit, step), offset=None), j + 1
         if self._kind(j) == "when":
             when: When = self._value(j)
@@ -351,7 +359,10 @@ class Grammar:
         if edge in ("rest", "later"):
             if not start <= ref < end:
                 raise OutOfCalendar
-            return Span(ref if span.grain == "day" else midnight(ref), end, span.grain, span.grain == "day")
+            begin = ref if span.grain == "day" else midnight(ref)
+            if edge == "later" and span.grain != "day":
+                begin = max(begin, _cut(start, end, 0.5))
+            return Span(begin, end, span.grain, span.grain == "day")
         if edge == "earlier":
             return Span(start, max(midnight(ref), start + DAY), span.grain)
         if span.grain == "day":
@@ -388,6 +399,8 @@ class Grammar:
         k = self._skip(j + 1, "of", "in", "the", "glue", limit=3)
         close = k > j + 1 or (self._kind(i) == "ord" and self._kind(k) in ("when", "shift"))
         found = self._point(k, depth + 1) if close else None
+        if found is None and isinstance(unit, int) and self._kind(i) == "ord":
+            return When(base=self._nth_of(unit_span(self._reference, "month"), unit, n)), j + 1
         if found is None and unit in ("quarter", "half") and n > 0:
             return When(base=nth_unit(unit_span(self._reference, "year"), str(unit), n)), j + 1
         if found is None:
@@ -429,6 +442,20 @@ class Grammar:
             part: When = self._value(k)
             if part == When(part=part.part) and (k > i + 1 or part.part == "lunch"):
                 return When(clock=Clock(int(n)), part=part.part), k + 1
+        if self._kind(i) == "num" and self._kind(k) == "loose" and 0 < n <= 12 and self._value(k).part:
+            return When(clock=Clock(int(n)), part=self._value(k).part), k + 1  # 3 in the AM
+        if self._kind(i) == "num" and 0 < n <= 12 and n == int(n):
+            # "eight tonight", "9 tomorrow evening"; a bare "9 tomorrow" only where nothing comes before
+            k = self._skip(i + 1, "comma", limit=1)
+            if self._kind(k) in ("when", "shift"):
+                day = self._part(k, MAX_DEPTH)
+                if day is not None:
+                    day = self._extend(*day, depth=MAX_DEPTH)
+                    when = day[0]
+                    opening = i == 0 or self._kind(i - 1) in ("at", "from", "between", "to", "approx", "comma")
+                    today = when.base is not None and when.base.grain == "day" and not when.offset
+                    if when.clock is None and today and (when.part or (opening and k == i + 1)):
+                        return replace(when, clock=Clock(int(n))), day[1]
         return None
 
     def _weekdays_away(self, i: int) -> tuple[When, int] | None:
@@ -443,13 +470,15 @@ class Grammar:
             days = -((here.weekday() - weekday) % 7 or 7) - 7 * (n - 1)
         return When(base=unit_span(shift(here, days, "day"), "day")), i + 3
 
-    def _nth_of(self, whole: Span, unit: str | int, n: int) -> Span:
+    def _nth_of(self, whole: Span, unit: str | int, n: int, monday: bool = False) -> Span:
         if whole.start is None or whole.end is None:
             raise OutOfCalendar
         if isinstance(unit, int):
             return unit_span(nth_weekday(whole.start, whole.end, unit, n), "day")
         if LENGTH[unit] >= LENGTH[whole.grain]:
             raise OutOfCalendar
+        if monday and unit == "week" and whole.grain == "month":  # 第一周 begins on the month's first Monday
+            return unit_span(nth_weekday(whole.start, whole.end, 0, n), "week")
         return nth_unit(whole, unit, n)
 
     def _postfix(self, when: When, j: int, depth: int) -> tuple[When, int] | None:
@@ -472,8 +501,8 @@ class Grammar:
                     unit = self._value(k + 1).weekday
                 else:
                     return None
-                return When(base=self._nth_of(self._place(when), unit, n)), k + 2
-            return When(base=self._nth_of(self._place(when), unit, n)), k + 1
+                return When(base=self._nth_of(self._place(when), unit, n, monday=True)), k + 2
+            return When(base=self._nth_of(self._place(when), unit, n, monday=True)), k + 1
         if kind == "firstlast":
             sign, count, unit = self._value(k)
             return When(base=self._few(self._place(when), sign, count, unit)), k + 1
@@ -547,15 +576,15 @@ class Grammar:
             return None
         amount, j = found
         kind = self._kind(j)
-        if kind in ("ago", "later"):
-            return self._offset(self._reference, amount, -1 if kind == "ago" else 1), j + 1
+        if kind in ("ago", "later") or (kind in ("before", "after") and self._kind(j + 1) in ("end", "stop")):
+            return self._offset(self._reference, amount, -1 if kind in ("ago", "before") else 1), j + 1
         if kind in ("from", "after", "before", "since"):
             sign = -1 if kind == "before" else 1
             origin = self._point(self._skip(j + 1, "the", limit=1), depth + 1)
             if origin is None:
                 return None
             start = self._place(origin[0]).start
-            if start is None or (kind == "from" and origin[0].clock is not None):
+            if start is None:
                 return None
             if amount.unit in CLOCK_UNITS and not self._place(origin[0]).timed:
                 return None
@@ -570,7 +599,7 @@ class Grammar:
         if self._kind(j) == "shift":
             step, j = self._value(j), j + 1
         found: tuple[Duration, int] | None
-        if self._kind(j) == "num" and self._kind(j + 1) == "shift" and self._kind(j + 2) == "unit":
+        if self._kind(j) == "num" and self._kind(j + 1) == "shift" and self._kind(j + 2) == "units":
             found, step = (Duration(((self._value(j), self._value(j + 2)),)), j + 3), self._value(j + 1)
         elif step == 0 or (step is None and not within and self._kind(j) != "dur"):
             return None
@@ -609,7 +638,10 @@ class Grammar:
             if found is None:
                 return None
             amount, k = found
-            if self._kind(k) not in ("from", "beginning", "since"):
+            starting = self._kind(k) in ("beginning", "since") or (
+                self._kind(k) == "from" and (self._kind(i) == "for" or self._value(k).startswith("start"))
+            )
+            if not starting:
                 return None
             point = self._point(self._skip(k, "from", "beginning", "since", "the", "at", limit=3))
             if point is None:
@@ -632,11 +664,15 @@ class Grammar:
             if found is None:
                 return None
             amount, end = found
-        if when.clock is None:
-            return None
         start = self._place(when).start
         if start is None:
             return None
+        if when.clock is None:
+            if amount.unit in CLOCK_UNITS or self._kind(j) != "dur":
+                return None
+            for number, unit in amount.parts:
+                stop_at = shift(start, number, unit)
+            return Reading("range", Span(start, stop_at, amount.unit), True, amount.fuzzy, amount.unit), end
         stop = self._offset(start, amount, 1).base
         if stop is None or stop.start is None:
             return None
@@ -758,6 +794,10 @@ class Grammar:
 
     def _join(self, left: When, right: When) -> Reading | None:
         """Both sides placed: what one left out comes from the other, and the end lies after the beginning."""
+        if right.follows and not self._dated(left):
+            left = left.unite(When(base=unit_span(self._reference, "day"))) or left
+        if right.follows and (began := self._place(left).start) is not None:
+            right = replace(right, base=unit_span(began, "day", 1))
         left_timed, right_timed = left.has("clock", "part"), right.has("clock", "part")
         if right_timed and not self._dated(right) and self._dated(left) and not _is_now(left):
             right = right.fill(left, (*DATE_FIELDS, "offset"))
@@ -781,6 +821,10 @@ class Grammar:
             return None
         if _is_now(right) and a.start > b.start:
             a = place(left, self._reference, "past")
+        elif self._tense == "future" and _floats(left) and _floats(right) and not (a.timed or b.timed) and b.start < a.start:
+            earlier = place(left, self._reference, "past")  # the range that we are in
+            if earlier.start is not None and earlier.start <= self._reference < b.end:
+                a = earlier
         assert a.start is not None
         if (b.start if b.timed else b.end) <= a.start:
             b = self._after(left, right, a, b)
@@ -907,6 +951,11 @@ class Grammar:
                 break
             j = more[1]
         return Reading("set", None, False, False, grain), j
+
+
+def _floats(when: When) -> bool:
+    """A month or a day without a year."""
+    return when.month is not None and not when.has("year", "base", "step")
 
 
 def _is_now(when: When) -> bool:

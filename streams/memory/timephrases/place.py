@@ -23,7 +23,7 @@ from streams.memory.timephrases.calendar import (
     shift,
     unit_span,
 )
-from streams.memory.timephrases.feasts import feast_dates, lunar_date, lunar_year
+from streams.memory.timephrases.feasts import TERM_OF_SEASON, feast_dates, feast_of_lunar_year, lunar_date, lunar_year
 from streams.memory.timephrases.tokens import Clock, When
 
 Tense = Literal["future", "past", "current"]
@@ -50,6 +50,9 @@ PARTS: dict[str, tuple[int, int, str]] = {
     "business hours": (9, 18, "day"),
     "breakfast": (7, 9, "am"),
     "lunch": (11, 13, "noon"),
+    "after lunch": (13, 16, "pm"),
+    "after work": (17, 21, "pm"),
+    "after dinner": (20, 23, "night"),
     "dinner": (18, 20, "pm"),
 }
 
@@ -185,6 +188,7 @@ def _month(when: When, reference: datetime, tense: Tense) -> Span:
 
 
 def _monthday(when: When, reference: datetime, tense: Tense) -> Span:
+    """The nth of a month; with a weekday the nearest month where both agree ("Friday the 13th")."""
     def make(steps: int) -> Span:
         month = shift(midnight(reference).replace(day=1), steps, "month")
         found = day(month.year, month.month, when.day or 1)
@@ -192,7 +196,15 @@ def _monthday(when: When, reference: datetime, tense: Tense) -> Span:
             raise OutOfCalendar
         return unit_span(found, "day")
 
-    return _choose([lambda s=s: make(s) for s in range(-14, 15)], reference, tense, when.step)  # type: ignore[misc]
+    if when.weekday is not None:
+        for distance in range(30):
+            for steps in {distance, -distance} if tense != "past" else {-distance}:
+                try:
+                    return make(steps)
+                except OutOfCalendar:
+                    continue
+        raise OutOfCalendar
+    return _choose([lambda s=s: make(s) for s in range(-3, 4)], reference, tense, when.step)  # type: ignore[misc]
 
 
 def _weekday(weekday: int, step: int | None, reference: datetime, tense: Tense) -> Span:
@@ -219,6 +231,8 @@ def _feast(when: When, reference: datetime, tense: Tense) -> Span:
         return make(when.year)
     if when.step == 0:
         return make(reference.year)
+    if tense == "current" and when.step is None and (lunar := feast_of_lunar_year(name, reference.date())) is not None:
+        return unit_span(datetime.combine(lunar, MIDNIGHT), "day")
     return _choose([lambda y=y: make(y) for y in _years(reference)], reference, tense, when.step)  # type: ignore[misc]
 
 
@@ -226,12 +240,25 @@ def _season(when: When, reference: datetime, tense: Tense) -> Span:
     assert when.season is not None
     season = when.season
     if when.year is not None:
-        return season_span(season, when.year)
+        return season_in(season, when.year)
     if when.step == 0:
-        current = season_span(season, reference.year)
-        earlier = season_span(season, reference.year - 1)
+        current = season_in(season, reference.year)
+        earlier = season_in(season, reference.year - 1)
         return earlier if earlier.end is not None and earlier.end > midnight(reference) else current
-    return _choose([lambda y=y: season_span(season, y) for y in _years(reference)], reference, tense, when.step)  # type: ignore[misc]
+    return _choose([lambda y=y: season_in(season, y) for y in _years(reference)], reference, tense, when.step)  # type: ignore[misc]
+
+
+def season_in(name: str, year: int) -> Span:
+    """The season that begins in `year`; a Chinese one (春, 夏, 秋, 冬) from its solar term to the next season's."""
+    if name not in TERM_OF_SEASON:
+        return season_span(name, year)
+    order = list(TERM_OF_SEASON)
+    following = order[(order.index(name) + 1) % 4]
+    first = feast_dates(TERM_OF_SEASON[name], year)
+    last = feast_dates(TERM_OF_SEASON[following], year + (name == order[-1]))
+    if not first or not last:
+        raise OutOfCalendar
+    return Span(datetime.combine(first[0], MIDNIGHT), datetime.combine(last[0], MIDNIGHT), "season")
 
 
 def _lunar(when: When, reference: datetime, tense: Tense) -> Span:
@@ -279,7 +306,7 @@ def _within(when: When, base: Span) -> Span:
                 return unit_span(found, "day")
         raise OutOfCalendar
     if when.season is not None:
-        return season_span(when.season, start.year)
+        return season_in(when.season, start.year)
     if when.month is not None:
         for year in range(start.year, (end - DAY).year + 1):
             span = _in_year(when, year)

@@ -128,7 +128,8 @@ def _phrase(said: str, offset: int, reading: Reading, reference: datetime) -> Ti
     if not reading.dated:
         kind = "timerange" if ranged else "time"
         value, end_value = begins and begins.time(), ends and ends.time()
-        return TimePhrase(said, start, end, kind, value, end_value, grain, reading.fuzzy, reference.date())
+        anchor = (begins or ends or reference).date()
+        return TimePhrase(said, start, end, kind, value, end_value, grain, reading.fuzzy, anchor)
     if span.timed:
         kind = "datetimerange" if ranged else "datetime"
         return TimePhrase(said, start, end, kind, begins, ends, grain, reading.fuzzy)

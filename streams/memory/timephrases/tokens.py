@@ -36,7 +36,7 @@ class When:
     clock: Clock | None = None
     part: str | None = None
     step: int | None = None  # "next March" 1, "last March" -1, "this March" 0
-    zone: str | None = None
+    follows: bool | None = None  # 次日: the day after the one that was said before
     fuzzy: bool = False
 
     def unite(self, other: "When") -> "When | None":
@@ -71,6 +71,7 @@ class Relative:
     clock: Clock | None = None
     edge: str | None = None
     count: int = 1
+    follows: bool = False
     nth: int | None = None  # the nth `unit` of the year `year`, or of the reference's year moved by `steps`
     year: int | None = None
 

@@ -22,7 +22,6 @@ from streams.memory.timephrases.zh_words import (
     LUNAR_MONTHS,
     PARTS,
     RELATIVES,
-    SEASONS,
     SHORT_PARTS,
     SOME,
     UNITS,
@@ -154,13 +153,15 @@ DATE_WORDS = (
     Pattern("when", rf"(?:农历|阴历|旧历)(?:(?P<y>{YEAR4})年)?(?:大年)?(?:(?P<m>正|腊|冬|{MONTH})月)(?:份)?(?P<d>{LUNAR_DAY})?[日号]?", _lunar),
     Pattern("when", rf"(?:(?P<y>{YEAR4})年)(?:农历|阴历|旧历)(?:(?P<m>正|腊|冬|{MONTH})月)(?P<d>{LUNAR_DAY})?[日号]?", _lunar),
     Pattern("when", rf"(?P<y>)(?P<m>正|腊)月(?P<d>{LUNAR_DAY})?[日号]?", _lunar),
-    Pattern("when", rf"(?P<y>)(?P<m>冬|{MONTH})月(?P<d>初[一二三四五六七八九十])", _lunar),
+    # Only the lunar calendar writes its days with 初, 廿 and 卅.
+    Pattern("when", rf"(?P<y>)(?P<m>冬|{MONTH})月(?P<d>初[一二三四五六七八九十]|[廿卅][一二三四五六七八九]?)", _lunar),
     Pattern("when", r"(?P<y>)(?P<m>)大年(?P<d>初[一二三四五六七八九十])", _lunar),
 )  # fmt: skip
 RELATIVE_WORDS = (
     Pattern("set", r"天天|日日(?=.)", lambda m: "day"),
     Pattern("every", rf"每(?:逢|隔|一)?个?(?=[\d一二两三四五六七八九十半几周星礼天日月年季晚早小上下中工分秒春夏秋冬])", lambda m: 1),
     Pattern("when", r"今[日天](?!头条)|" + alternatives(w for w in RELATIVES if w not in ("今日", "今天")), lambda m: RELATIVES[m.group()]),
+    Pattern("in", rf"再?过(?=[{HAN}\d几半])"),
     Pattern("nth", r"[上下]半年", lambda m: (1 if m.group()[0] == "上" else 2, "half")),
 )  # fmt: skip
 CALENDAR = (
@@ -171,14 +172,14 @@ CALENDAR = (
     Pattern("when", ALONE + rf"(?P<m>1[0-2]|0?[1-9])/(?P<d>3[01]|[12]\d|0?[1-9])[日号]", _month),
     Pattern("when", ALONE + rf"(?P<d>{SMALL})(?:号|日(?!(?:[之以]?[内后前])|之计|[本元语文式游化常均]))" + THING, _day),
     Pattern("when", rf"(?<![一二两三四五六七八九十\d几半]){WEEK}(?P<w>{DIGIT_WEEKDAY})(?![个\d])", lambda m: When(weekday=WEEKDAYS[m["w"]])),
-    Pattern("when", r"[春夏秋冬][天季]", lambda m: When(season=SEASONS[m.group()[0]])),
+    Pattern("when", r"[春夏秋冬][天季]", lambda m: When(season=m.group()[0])),
     Pattern("nth", r"第?(?P<n>[一二三四首1-4])个?季度?(?![节])|q(?P<q>[1-4])季?度?", lambda m: (int(m["q"]), "quarter") if m["q"] else _quarter(m)),
 )  # fmt: skip
 NO_CLOCK_PARTS = "(?P<quarter>)(?P<half>)(?P<m>)(?P<s>)(?P<mark>)(?P<unit>)"
 CLOCK_WORDS = (
     Pattern("when", rf"差(?:(?P<m>{SMALL})分钟?|(?P<q>一刻钟?))到?(?P<h>{SMALL})点", _to_hour),
     Pattern("when", ALONE + rf"(?P<h>{SMALL})[点时](?:(?P<quarter>[一三])刻|(?P<half>半)|(?P<m>{SMALL})(?P<unit>分)(?!钟|[之以]?[前后内])(?:(?P<s>{SMALL})秒)?)(?P<mark>)(?P<about>多|许)?", _clock),
-    Pattern("when", ALONE + rf"(?P<h>{SMALL})点(?P<mark>搭)?(?P<m>[零〇]?[一二三四五六七八九十]{{1,3}}|\d{{1,2}})(?![\d.%度个点倍年月周天件位人次名])(?P<quarter>)(?P<half>)(?P<s>)(?P<unit>)(?P<about>)", _clock),
+    Pattern("when", ALONE + rf"(?P<h>{SMALL})点(?P<mark>[搭踏])?(?P<m>[零〇]?[一二三四五六七八九十]{{1,3}}|\d{{1,2}})(?![\d.%度个点倍年月周天件位人次名])(?P<quarter>)(?P<half>)(?P<s>)(?P<unit>)(?P<about>)", _clock),
     Pattern("when", ALONE + rf"(?P<h>{SMALL})(?:点|时(?![间候代常光尚差]))(?P<about>多|许)?(?:钟|整)?(?![\d一二三四五六七八九十]){NO_CLOCK_PARTS}{NO_POINT}", _clock),
     Pattern("twohours", r"(?<![一二三四五六七八九十\d])(?:(?P<a>[一二三四五六七八九十])(?P<b>[二三四五六七八九十]))点(?:多)?钟?" + NO_POINT, lambda m: None),
     Pattern("when", alternatives(p for p in PARTS if p not in SHORT_PARTS), lambda m: When(part=PARTS[m.group()])),
@@ -223,6 +224,6 @@ def build() -> Lexer:
 
 _ = (Relative,)
 
-CUES = re.compile(r"[\d年月日号天周点时分秒晨早晚午夜节旬季初底末纪钟期拜春夏秋冬刚现此当目如眼而依明今昨]" + "|" + alternatives(FEASTS))
+CUES = re.compile(r"[\d年月日号天周点时分秒晨早晚午夜昼节旬季初底末纪钟期拜春夏秋冬刚现此当目如眼而依明今昨]" + "|" + alternatives(FEASTS))
 PAST = re.compile(r"了|过(?![年节去后完])|曾|那时|当初|已经")
 FUTURE = re.compile(r"要|会|打算|准备|计划|将|想|应该|必须|得|请|提醒|安排|快|还没|再过")

@@ -24,8 +24,7 @@ PARTS = {
 }  # fmt: skip
 SHORT_PARTS = frozenset("夜晚早")  # only behind a day
 DAYS = {
-    "今天": 0, "今日": 0, "今儿": 0, "当天": 0, "当日": 0, "明天": 1, "明日": 1, "明儿": 1, "听日": 1, "次日": 1,
-    "翌日": 1, "隔天": 1, "第二天": 1, "第三天": 2, "后天": 2, "后日": 2, "大后天": 3, "大后日": 3, "昨天": -1,
+    "今天": 0, "今日": 0, "今儿": 0, "本日": 0, "当天": 0, "当日": 0, "明天": 1, "明日": 1, "明儿": 1, "听日": 1, "第三天": 2, "后天": 2, "后日": 2, "大后天": 3, "大后日": 3, "昨天": -1,
     "昨日": -1, "昨儿": -1, "琴日": -1, "寻日": -1, "前天": -2, "前日": -2, "前儿": -2, "大前天": -3, "大前日": -3,
 }  # fmt: skip
 SHORT_DAYS = {"今": 0, "明": 1, "昨": -1, "当": 0}
@@ -36,6 +35,7 @@ YEARS = {
 }  # fmt: skip
 NOW = ("此时此刻", "现在", "此时", "此刻", "当前", "目前", "如今", "眼下", "当下", "刚刚", "刚才", "而家", "依家")
 RELATIVES = {
+    **{word: Relative("day", 1, follows=True) for word in ("次日", "翌日", "隔天", "第二天")},
     **{word: Relative("day", steps) for word, steps in DAYS.items()},
     **{d + p: Relative("day", n, PARTS[p]) for d, n in SHORT_DAYS.items() for p in SHORT_PARTS},
     **{word: Relative("year", steps) for word, steps in YEARS.items()},
@@ -46,7 +46,6 @@ RELATIVES = {
        ("周", "week")) for e, edge in (("初", "start"), ("中", "middle"), ("底", "end"), ("末", "end"), ("尾", "end"))
        if u + e != "周末"},
 }  # fmt: skip
-SEASONS = {"春": "spring", "夏": "summer", "秋": "autumn", "冬": "winter"}
 EDGES = {
     "上旬": "first ten", "中旬": "second ten", "下旬": "last ten", "初": "start", "月初": "start", "年初": "start",
     "初期": "start", "中": "middle", "中期": "middle", "底": "end", "末": "end", "尾": "end", "末期": "end",
