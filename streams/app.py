@@ -124,6 +124,7 @@ class Worker:
         self._stop = asyncio.Event()
         self._assigned = asyncio.Event()
         self._apps: dict[Role, Any] = {}
+        self._on_assigned: dict[Role, Callable[[], None]] = {}
         self._watchers: list[asyncio.Task[None]] = []
         self.failed: str = ""
 
@@ -202,6 +203,9 @@ class Worker:
                 reply_allowed=lambda topic: settings.reply_topics.fullmatch(topic) is not None,
                 at_step=self._at_step,
             )
+            if settings.qdrant_url:
+                # The embedded store has one owner; a server's may be shared.
+                self._on_assigned["memory"] = writer.ownership_changed
             app = self._apps["memory"]
             runner.attach(app, RememberStage(writer))
             runner.attach(app, SupersedeStage(writer))
@@ -247,6 +251,7 @@ class Worker:
 
             @app.on_partitions_assigned.connect  # type: ignore[untyped-decorator]
             async def assigned(app: Any, partitions: set[Any], role: Role = role, **_: Any) -> None:
+                self._on_assigned.get(role, lambda: None)()
                 self.health.roles_ready[role] = True
                 if all(self.health.roles_ready.values()):
                     self._assigned.set()

@@ -25,8 +25,11 @@ class Emitter:
         self._settings = settings
         self._health = health
         self._producer: AIOKafkaProducer | None = None
+        self._starting = asyncio.Lock()
+        self._stopped = False
 
     async def start(self) -> None:
+        """Raises `DependencyDown("kafka")`."""
         from aiokafka.errors import KafkaError
 
         producer = make_producer(self._settings, max_request_size=MAX_DEAD_LETTER_BYTES + 128 * 1024)
@@ -38,6 +41,7 @@ class Emitter:
         self._producer = producer
 
     async def stop(self) -> None:
+        self._stopped = True
         if self._producer is not None:
             await self._producer.stop()
             self._producer = None
@@ -48,11 +52,10 @@ class Emitter:
 
         if not records:
             return
-        if self._producer is None:
-            raise DependencyDown("kafka", "the producer is not running")
+        producer = await self._running()
         try:
             pending = [
-                await self._producer.send(
+                await producer.send(
                     record.topic if record.exact else self._prefix + record.topic,
                     value=record.value,
                     key=record.key,
@@ -68,5 +71,23 @@ class Emitter:
             raise BadData("too_large") from None
         except KafkaError as error:
             self._health.failed("kafka", type(error).__name__)
+            if not error.retriable:
+                # An idempotent producer whose sequence is broken never recovers; a new one begins a new sequence.
+                await self._discard(producer)
             raise DependencyDown("kafka", type(error).__name__) from None
         self._health.succeeded("kafka")
+
+    async def _running(self) -> AIOKafkaProducer:
+        async with self._starting:
+            if self._producer is None:
+                if self._stopped:
+                    raise DependencyDown("kafka", "the producer is stopped")
+                await self.start()
+            assert self._producer is not None
+            return self._producer
+
+    async def _discard(self, producer: AIOKafkaProducer) -> None:
+        async with self._starting:
+            if self._producer is producer:
+                self._producer = None
+                await asyncio.gather(asyncio.create_task(producer.stop()), return_exceptions=True)

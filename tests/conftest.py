@@ -35,6 +35,16 @@ def evaluation_data() -> Path:
     pytest.skip(message)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--soak", type=int, nargs="?", const=1, default=0, help="longer proofs; the number moves the seeds")
+
+
+@pytest.fixture(scope="session")
+def soak(request: pytest.FixtureRequest) -> int:
+    """0 in a normal run; else the number to add to seeds, and the sign to run longer."""
+    return int(request.config.getoption("--soak"))
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[ON_BROKER] = set()
     config.stash[SECONDS] = defaultdict(float)

@@ -50,6 +50,8 @@ MEMORY_IDS = uuid.UUID("6f1b6f0e-3c1c-5d0a-9a53-6d656d737472")
 # Steps at which a test may stop the process; see the numbered order above.
 STEPS = ("read", "embedded", "settled", "acked", "memories_written", "receipts_written")
 AtStep = Callable[[str], None]
+# Longer than a step that was under way when its partition was taken may still need (a model call, a full batch).
+CHECK_SECONDS = 60.0
 
 
 def memory_id(tenant: Tenant, event_id: str, item: Candidate) -> str:
@@ -88,6 +90,12 @@ class Writer:
         self._reply_allowed = reply_allowed
         self._at_step = at_step
         self._locks: dict[str, tuple[asyncio.Lock, int]] = {}
+        self._check_until = 0.0
+
+    def ownership_changed(self) -> None:
+        """Partitions moved: whoever held them may still be ending a step. For a while each step is derived once more
+        after it was written, so that whichever of the two wrote last has seen the other's memories."""
+        self._check_until = time.monotonic() + CHECK_SECONDS
 
     @asynccontextmanager
     async def locked(self, tenant: Tenant) -> AsyncIterator[None]:
@@ -122,6 +130,8 @@ class Writer:
             self._at_step("settled")
             self._finish_receipts(plan, {m.record.memory_id: m.record for m in fresh})
             await self._write(tenant, fresh, changed, plan.receipts, superseded)
+            if fresh and time.monotonic() < self._check_until:
+                await self.resettle(tenant, [m.record for m in fresh])
             replies = await self._replies(tenant, events, plan, known, fresh)
         return [replies[at] for at in range(len(events))]
 
