@@ -1,0 +1,46 @@
+"""The built-in recognizers, one family a module."""
+
+from streams.memory.redaction.recognizers import (
+    address,
+    cards,
+    codes,
+    contact,
+    keys,
+    network,
+    papers,
+    passwords,
+    phone,
+)
+from streams.memory.redaction.recognizers.base import Recognizer
+
+# Part of the version that a redacted text carries: raise it with every change to what is found.
+REVISION = "1"
+
+BUILTIN: tuple[Recognizer, ...] = (
+    contact.EMAIL,
+    network.IP,
+    network.MAC,
+    phone.PHONE,
+    address.ADDRESS,
+    papers.RESIDENT_ID,
+    papers.TRAVEL,
+    papers.NATIONAL_ID,
+    papers.LICENCE,
+    papers.PLATE,
+    cards.CARD,
+    cards.BESIDE_CARD,
+    cards.IBAN,
+    cards.ACCOUNT,
+    cards.WALLET,
+    keys.VENDOR_KEY,
+    keys.JWT,
+    keys.PEM,
+    keys.URL,
+    keys.HEADER,
+    codes.CODE,
+    passwords.PASSWORD,
+    passwords.ASSIGNED,
+    passwords.NAMED_KEY,
+)
+
+__all__ = ["BUILTIN", "REVISION", "Recognizer"]

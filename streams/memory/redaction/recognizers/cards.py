@@ -1,0 +1,206 @@
+"""Bank cards with what is printed beside the number, IBANs, account numbers, wallets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from stdnum import bitcoin, iban, luhn
+from stdnum.exceptions import ValidationError
+
+from streams.memory.redaction.model import Hit
+from streams.memory.redaction.recognizers.base import CERTAIN, LABELLED, Recognizer, after, before
+from streams.memory.redaction.recognizers.numbers import OTHER_NUMBER, Run, runs, stands_alone
+
+# Issuer prefixes and the lengths that they issue (ISO/IEC 7812, as published by the networks).
+_ISSUERS = tuple(
+    (re.compile(prefix), frozenset(lengths))
+    for prefix, lengths in (
+        (r"4", (13, 16, 19)),  # Visa
+        (r"5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720", (16,)),  # Mastercard
+        (r"3[47]", (15,)),  # American Express
+        (r"30[0-5]|309|36|3[89]", (14, 16, 19)),  # Diners Club
+        (r"6011|64[4-9]|65", (16, 17, 18, 19)),  # Discover
+        (r"62|81", (16, 17, 18, 19)),  # UnionPay
+        (r"35(?:2[89]|[3-8])", (16, 17, 18, 19)),  # JCB
+        (r"2131|1800", (15,)),  # JCB
+        (r"50|5[6-8]|6[0-79]", (12, 13, 14, 15, 16, 17, 18, 19)),  # Maestro
+        (r"220[0-4]", (16, 17, 18, 19)),  # Mir
+        (r"60|82|508|353|356", (16,)),  # RuPay
+        (r"9792", (16,)),  # Troy
+        (r"60|68|69|9[0-9]", (16, 17, 18, 19)),  # mainland banks before UnionPay's own prefix
+    )
+)
+_CONTEXT_ONLY = re.compile(r"9(?!792)|50|5[6-8]|6[013-79]|68")
+_USUAL = frozenset(
+    {
+        (4, 4, 4, 4),
+        (4, 4, 4, 4, 3),
+        (4, 4, 4, 4, 2),
+        (4, 4, 4, 4, 1),
+        (4, 6, 5),
+        (4, 6, 4),
+        (6, 13),
+        (6, 10),
+        (4, 4, 4, 1),
+    }
+)
+_CARD = re.compile(
+    r"(?:卡|visa|master ?card|amex|american express|银联|union ?pay|maestro|jcb|discover|diners|card|credit|debit|\bcc)"
+    r"[^\d\n。！？]{0,24}$"
+)
+_CARD_NUMBER = re.compile(
+    r"(?:银行卡号?|信用卡号?|借记卡号?|储蓄卡号?|卡号|card (?:no\.?|number|#))[\s:：#是为isw'\"]{0,5}$"
+)
+_CARD_WORD = re.compile(r"(?:visa|mastercard|amex|unionpay|jcb|card|cc|no)$")
+_SOLID = re.compile(r"[1-9]+|0+")
+
+
+def _issued(digits: str) -> bool:
+    return any(len(digits) in lengths and prefix.match(digits) for prefix, lengths in _ISSUERS)
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    return stands_alone(text, start, end) or (
+        bool(_CARD_WORD.search(before(text, start, 12)))
+        and stands_alone(text, start + 0, end) is False
+        and (end >= len(text) or not text[end].isascii() or not text[end].isalnum())
+    )
+
+
+def _cards_of(text: str, run: Run) -> Iterator[Hit]:
+    whole = len(run.digits)
+    taken = 0
+    best: list[tuple[int, int]] = []
+    for first, last, sizes in run.windows(19):
+        if last - first < 12 or first < taken:
+            continue
+        digits = run.digits[first:last]
+        if len(set(digits)) < 2 or not _issued(digits) or not luhn.is_valid(digits):
+            continue
+        start, end = run.span(first, last)
+        head = before(text, start)
+        if OTHER_NUMBER.search(head) or not _stands_alone(text, start, end):
+            continue
+        known = bool(_CARD.search(head))
+        usual = len(sizes) == 1 or sizes in _USUAL or len(sizes) == last - first
+        # Prefixes that many numbers share, and number lists that happen to add up, need a word for it.
+        if not known and (_CONTEXT_ONLY.match(digits) if len(digits) != 16 else _CONTEXT_ONLY.match(digits[:1])):
+            continue
+        if known or (first, last) == (0, whole) or (usual and not (len(sizes) > 5)):
+            best.append((first, last))
+    # Of windows that overlap the longest stands: 19 digits that end in another card's number are one card.
+    for first, last in sorted(best, key=lambda window: (window[0] - window[1], window[0])):
+        if all(last <= a or b <= first for a, b in chosen(best, (first, last))):
+            start, end = run.span(first, last)
+            yield Hit("bank_card", start, end, CERTAIN)
+
+
+def chosen(best: list[tuple[int, int]], window: tuple[int, int]) -> list[tuple[int, int]]:
+    """The windows that win over `window`: longer, or as long and earlier, and overlapping."""
+    size = window[1] - window[0]
+    return [
+        other
+        for other in best
+        if other != window and (other[1] - other[0] > size or (other[1] - other[0] == size and other[0] < window[0]))
+    ]
+
+
+def _cards(text: str) -> Iterator[Hit]:
+    for run in runs(text, 12):
+        found = False
+        for hit in _cards_of(text, run):
+            found = True
+            yield hit
+        # Called a card number and as long as one, but the check digit is wrong: a slip of the finger is still a card.
+        start, end = run.span(0, len(run.digits))
+        if not found and 15 <= len(run.digits) <= 19 and _CARD_NUMBER.search(before(text, start)):
+            yield Hit("bank_card", start, end, LABELLED)
+
+
+_CVV = re.compile(
+    r"(?:\bcvv2?|\bcvc2?|\bcvn2?|\bcid|card verification (?:code|value|number)|security code|安全码|背面(?:的)?(?:后)?(?:三|3)位(?:数字?|码)?|"
+    r"(?:three|3|four|4) digits? (?:on|at) the (?:back|front)(?: of (?:the|my) card)?)"
+    r"(?:[\s:：=#\-()（）]|is|are|was|code|number|是|为|码|卡背面三位|卡背面|背面|三位|后|的){0,10}(?P<value>[0-9]{3,4})(?![0-9A-Za-z]|[ \-]?[0-9])",
+    re.IGNORECASE,
+)
+_EXPIRY = re.compile(
+    r"(?:\bexp(?:\.|iry|ires?|iration)?(?: ?date)?|valid (?:thru|through|until|to)|good thru|有效期限?|到期日?|截止日?)"
+    r"(?:[\s:：=.]|is|on|to|至|到|是|为){0,6}"
+    r"(?P<value>(?:0[1-9]|1[0-2]) ?[/\-.] ?(?:20)?[2-4][0-9]|20[2-4][0-9] ?[/\-.年] ?(?:0[1-9]|1[0-2]))(?![0-9/\-])",
+    re.IGNORECASE,
+)
+_ANY_CARD = re.compile(r"卡|card|visa|amex|cvv|cvc", re.IGNORECASE)
+
+
+def _beside(text: str) -> Iterator[Hit]:
+    for found in _CVV.finditer(text):
+        yield Hit("cvv", *found.span("value"), LABELLED + 10)
+    for found in _EXPIRY.finditer(text):
+        around = text[max(0, found.start() - 60) : found.end() + 40]
+        if _ANY_CARD.search(around):
+            yield Hit("card_expiry", *found.span("value"), LABELLED)
+
+
+_IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}[0-9]{2}(?:[ \-]?[A-Za-z0-9]){11,30}(?![A-Za-z0-9])")
+_IBAN_LABEL = re.compile(r"\biban\b[^\n]{0,24}$")
+
+
+def _ibans(text: str) -> Iterator[Hit]:
+    for found in _IBAN.finditer(text):
+        candidate = found.group()
+        # Words may follow the number: give up blanks from the right until it adds up.
+        while len(candidate) >= 15:
+            try:
+                iban.validate(candidate)
+            except ValidationError:
+                cut = max(candidate.rfind(" "), candidate.rfind("-"))
+                if cut < 0:
+                    break
+                candidate = candidate[:cut]
+                continue
+            yield Hit("iban", found.start(), found.start() + len(candidate), CERTAIN)
+            break
+        else:
+            candidate = ""
+        if _IBAN_LABEL.search(before(text, found.start())):
+            solid = re.match(r"[A-Za-z]{2}[0-9]{2}[A-Za-z0-9]{11,30}", found.group())
+            if solid:
+                yield Hit("iban", found.start(), found.start() + solid.end(), LABELLED)
+
+
+_ACCOUNT = re.compile(
+    r"(?:\b(?:bank )?(?:account|acct|a/c)(?: ?(?:no\.?|number|num|#))|\bbank account|\brouting(?: number)?|银行账[号户]|银行帐[号户]|"
+    r"收款账[号户]|对公账[号户]|开户账[号户]|账号|帐号|账户|社保号|公积金账号)"
+    r"(?:[\s:：#='\"]|is|was|ending|是|为|of){0,6}(?P<value>(?=[A-Z0-9\-]{0,12}[0-9]{5})[A-Z]{0,5}[0-9](?:[ \-]?[0-9]){6,20})(?![A-Za-z0-9])",
+    re.IGNORECASE,
+)
+
+
+def _accounts(text: str) -> Iterator[Hit]:
+    for found in _ACCOUNT.finditer(text):
+        yield Hit("bank_account", *found.span("value"), LABELLED)
+
+
+_WALLET = re.compile(
+    r"(?<![A-Za-z0-9])(?:[13][1-9A-HJ-NP-Za-km-z]{25,34}|bc1[02-9ac-hj-np-z]{11,71}|0x[0-9a-fA-F]{40})(?![A-Za-z0-9])"
+)
+
+
+def _wallets(text: str) -> Iterator[Hit]:
+    for found in _WALLET.finditer(text):
+        address = found.group()
+        if address.startswith("0x") or bitcoin.is_valid(address):
+            yield Hit("crypto_wallet", found.start(), found.end(), CERTAIN)
+
+
+CARD = Recognizer("card", frozenset({"bank_card"}), re.compile(r"[0-9]"), _cards)
+BESIDE_CARD = Recognizer("card_details", frozenset({"cvv", "card_expiry"}), re.compile(r"[0-9]{2}"), _beside)
+IBAN = Recognizer("iban", frozenset({"iban"}), re.compile(r"[A-Za-z]{2}[0-9]{2}"), _ibans)
+ACCOUNT = Recognizer(
+    "account", frozenset({"bank_account"}), re.compile(r"acc|a/c|routing|[账帐社公]", re.IGNORECASE), _accounts
+)
+WALLET = Recognizer(
+    "wallet", frozenset({"crypto_wallet"}), re.compile(r"[13][1-9A-HJ-NP-Za-km-z]{25}|bc1|0x"), _wallets
+)
+_ = after

@@ -1,0 +1,120 @@
+"""One-time codes: the words around them say what they are, before or after."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from streams.memory.redaction.model import Hit
+from streams.memory.redaction.recognizers.base import LABELLED, Recognizer, before
+
+# 4 to 10 letters and digits with at least one digit, maybe in groups ("118 245", "KX7-22Q", "0 4 8 2 1 6").
+_DIGITS = r"[0-9]{4,10}|[0-9]{2,4}(?:[ \-][0-9]{2,4}){1,3}|[0-9](?:[ \-][0-9]){3,7}"
+_MIXED = r"(?=[A-Za-z\-]{0,9}[0-9])[A-Za-z0-9]{2,5}(?:-[A-Za-z0-9]{2,5}){1,2}|(?=[A-Za-z]{0,9}[0-9])[A-Za-z0-9]{4,10}"
+_END = r"(?![A-Za-z0-9@]|[\-.:/][0-9A-Za-z]|[ ]?(?:位|分钟|秒|小时|天|元|块|次|个|条|年|月|号楼|%|digits?\b|characters?\b|minutes?\b|mins?\b|hours?\b|seconds?\b|times?\b|days?\b|lines?\b))"
+
+_ZH = (
+    r"(?:验证码|校验码|验证碼|驗證碼|动态码|动态密码|动态口令|一次性(?:密码|口令|验证码)|短信码|短信密码|激活码|确认码|安全码|"
+    r"取件码|取货码|提货码|登录码|登陆码|识别码|授权码|核销码|认证码|随机码|口令码|提取码)"
+)
+_LINK_ZH = r"(?:[\s:：=,，\"'(（\[【\-]|就?是|为|应该是|换成|变成|改成|给你|发的是|收到的?|到了|来了|如下|了|刚才的?|刚刚|我的?|这个|那个|新的|现在|code|no\.?){0,6}"
+_AFTER_ZH = re.compile(_ZH + _LINK_ZH + rf"(?P<value>{_DIGITS}|{_MIXED})" + _END)
+_BEFORE_ZH = re.compile(
+    rf"(?<![0-9A-Za-z.\-/])(?P<value>{_DIGITS})(?![0-9A-Za-z])"
+    rf"(?:\s?(?:就?是|为|作为|[(（，,]|这个|那个|这是|才是)\s?[^\d\n。！？]{{0,12}}?(?:登[录陆]|注册|支付|短信|手机)?{_ZH}"
+    r"|\s?(?:来|去)?(?:登[录陆]|完成验证|进行验证|验证身份|完成登[录陆]))"
+)
+_USE_ZH = re.compile(
+    rf"(?:输入?|填写?|用|使用|回复)(?:一下|上)?\s?(?P<value>{_DIGITS})(?![0-9A-Za-z])\s?[^\d\n。！？]{{0,6}}?(?:登[录陆]|验证|激活|确认)"
+)
+
+# "code" alone is many things; what stands before it tells.
+_NOT_A_SECRET = (
+    r"(?:error|exit|status|return(?:ed|s)?|response|zip|area|country|dial(?:ling)?|postal|post|source|dress|promo|promotion(?:al)?|coupon|discount|"
+    r"voucher|referral|invite|invitation|gift|product|item|bar|qr|color|colour|hex|unicode|key|country|currency|language|airport|icd|"
+    r"sort|swift|bank|branch|http|fault|trouble|stock|ticker|station|course|class|room|order|building|tax|hs|machine|byte|op|py|unit|test|morse|"
+    r"clean|legacy|with|no|of|penal|civil|labou?r|telegraph)"
+)
+_EN = (
+    r"(?:(?:verification|verify|confirmation|security|log[ \-]?in|sign[ \-]?in|one[ \-]?time|auth(?:entication|orization|enticator)?|access|activation|sms|"
+    r"2fa|mfa|two[ \-]factor|backup|recovery|reset|temporary|validation|registration|secret|pairing|device|unique|single[ \-]use)[ \-]?(?:pass)?(?:codes?|coce|pin|number|password)|"
+    r"\botp|\bpass ?code|verifycode|passkey code|one[ \-]?time pass(?:word|code)|(?:2fa|mfa|authenticator)(?= (?:says|shows|is))|"
+    r"(?<![a-z])(?<!-)code|\bpin|\bcodes?(?= (?:they|you|we) (?:texted|sent|emailed)))"
+)
+_LINK_EN = r"(?:[\s:：=,\"'(\[\-#]|is|was|are|says|shows|now|it's|it is|by sms|via sms|they (?:texted|sent|gave) me|(?:for|on|to|from|in) [A-Za-z.]{1,20}|you requested|below|the|your|my){0,8}"
+_AFTER_EN = re.compile(
+    _EN
+    + r"(?![a-z])"
+    + _LINK_EN
+    + rf"(?P<value>{_DIGITS}|(?-i:(?=[A-Z\-]{{0,9}}[0-9])[A-Z0-9]{{3,5}}-?[A-Z0-9]{{2,5}})|(?<=[:\" ])(?=[a-z]{{0,9}}[0-9])[a-z0-9]{{3,5}}-[a-z0-9]{{3,5}})"
+    + _END,
+    re.IGNORECASE,
+)
+_BEFORE_EN = re.compile(
+    rf"(?<![0-9A-Za-z.\-/])(?P<value>{_DIGITS})(?![0-9A-Za-z])[\"')]?"
+    r"(?:\s?[(\-,]?\s?(?:is|was|are)?\s?(?:your|the|my|a|an)?\s?[^\d\n.!?]{0,30}?(?<!promo )(?<!zip )(?<!area )"
+    r"(?:\b(?:verification|verify|confirmation|security|login|log-in|sign-in|one-time|otp|authentication|activation|access|sms|2fa)\b|\bpasscode\b|\b(?:is|as)\b[^\d\n.!?]{0,24}\bcode\b)"
+    r"|\s(?:to|for)\s(?:log|sign|verify|verification|confirm|authenticate|reset|activate|unlock)|\sas your\s[^\d\n.!?]{0,20}?(?:code|password|pin))",
+    re.IGNORECASE,
+)
+_USE_EN = re.compile(
+    rf"\b(?:use|enter|type|input|reply with|confirm with|submit)\s(?:the\s)?(?:(?:this\s)?(?:code|pin|otp)\s)?[(\"']?(?P<value>{_DIGITS})[)\"']?(?![0-9A-Za-z])"
+    r"\s(?:to|as|for|on)\s[^\d\n.!?]{0,30}?(?:log|sign|verify|verif|confirm|authenticat|reset|activat|unlock|access|password|code|pin)",
+    re.IGNORECASE,
+)
+_CONFIRM_EN = re.compile(rf"\bconfirm (?:it )?with (?:the )?code (?P<value>{_DIGITS})(?![0-9A-Za-z])", re.IGNORECASE)
+_GOOGLE = re.compile(r"(?<![A-Za-z0-9\-])G-(?P<value>[0-9]{6})(?![0-9A-Za-z\-])")
+# The same words in the languages that text messages come in.
+_OTHER = re.compile(
+    r"(?:пароль|код(?: подтверждения| доступа)?|código|codigo|code de (?:vérification|confirmation|sécurité)|(?:verifizierungs|bestätigungs|sicherheits)?code lautet|"
+    r"\w{0,20}(?:verifizierungs|bestätigungs|sicherheits|aktivierungs)code|codice(?: di verifica)?|kode verifikasi|kod weryfikacyjny|doğrulama kodu|mã xác (?:nhận|thực|minh)|"
+    r"인증번호|認証コード|確認コード|認証番号)"
+    r"(?:[\s:：=\"'(\[\-]|es|est|ist|lautet|è|jest|là|は|는|de|для|do|di|[A-Za-z]{2,20} ){0,6}(?P<value>[0-9]{4,8}|[0-9]{3}[ \-][0-9]{3})(?![0-9A-Za-z])",
+    re.IGNORECASE,
+)
+_OTHER_BEFORE = re.compile(
+    r"(?<![0-9A-Za-z.\-/])(?P<value>[0-9]{4,8}|[0-9]{3}[ \-][0-9]{3})(?![0-9A-Za-z])\s(?:ist|es|est|è|jest|este|é)\s[^\d\n]{0,24}?(?:code|código|codice|kod)",
+    re.IGNORECASE,
+)
+_WRONG_CODE = re.compile(rf"\b{_NOT_A_SECRET}[ \-_]?$", re.IGNORECASE)
+_YEAR = re.compile(r"(?:19|20)[0-9]{2}$")
+
+
+_ANY_WORD = re.compile(
+    r"[码碼口]|cod|coce|kod|код|пароль|otp|pin|verif|\blog|\bsign|인증|認証|確認|mã |G-|2fa|mfa|authenticator|activat|\buse\b|enter|reset|登|验证|激活|确认",
+    re.IGNORECASE,
+)
+
+
+def _codes(text: str) -> Iterator[Hit]:
+    if not _ANY_WORD.search(text):
+        return
+    for pattern in (_AFTER_ZH, _BEFORE_ZH, _USE_ZH, _BEFORE_EN, _USE_EN, _CONFIRM_EN, _GOOGLE, _OTHER, _OTHER_BEFORE):
+        for found in pattern.finditer(text):
+            yield Hit("otp", *found.span("value"), LABELLED + 5)
+    for found in _AFTER_EN.finditer(text):
+        bare = found.group().lower().startswith(("code", "pin"))
+        head = before(text, found.start(), 24)
+        if bare and _WRONG_CODE.search(head):
+            continue
+        if found.group().lower().startswith("code") and not _said_as_secret(text, found, head):
+            continue
+        yield Hit("otp", *found.span("value"), LABELLED + 5)
+
+
+_OWNER = re.compile(
+    r"\b(?:your|my|the|his|her|our|this|a|use|enter|their|new)\s(?:[\w.&'\-]{1,20}\s){0,2}$|[\]】>]\s?$|^\s?(?:[a-z]{2,16}\s){0,2}$"
+)
+
+
+def _said_as_secret(text: str, found: re.Match[str], head: str) -> bool:
+    """ "code" with nothing that says which: a code of someone ("your Uber code is"), not one of a thing."""
+    if not _OWNER.search(head):
+        return False
+    gap = text[found.start() + 4 : found.start("value")]
+    return bool(re.search(r"\bis\b|[:：=(\"]|was|texted|sent", gap)) or bool(
+        re.fullmatch(r"\s", gap) and re.match(r"^\s?(?:[a-z]{2,16}\s){1,2}$", head)
+    )
+
+
+CODE = Recognizer("one_time_code", frozenset({"otp"}), re.compile(r"[0-9]"), _codes)

@@ -1,0 +1,48 @@
+"""IP and MAC addresses."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterator
+
+from streams.memory.redaction.model import Hit
+from streams.memory.redaction.recognizers.base import CHECKED, SHAPE, Recognizer, before
+
+_V4 = re.compile(r"(?<![A-Za-z0-9_.\-])(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?![A-Za-z0-9_]|\.[0-9A-Za-z])")
+_V6 = re.compile(
+    r"(?<![\w:.])[0-9A-Fa-f:]{2,45}(?:(?<=:)(?:[0-9]{1,3}\.){3}[0-9]{1,3})?(?:%[A-Za-z0-9]{1,16})?(?![\w:])"
+)
+_MAC = re.compile(
+    r"(?<![0-9A-Za-z:\-.])(?:(?:[0-9A-Fa-f]{2}([:\-]))(?:[0-9A-Fa-f]{2}\1){4}[0-9A-Fa-f]{2}"
+    r"|[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4})(?![0-9A-Za-z:\-]|\.[0-9A-Za-z])"
+)
+_VERSION = re.compile(r"(?:\bv|version|版本号?|release|升级到|build)[\s:：是为]{0,4}$")
+
+
+def _ip(text: str) -> Iterator[Hit]:
+    for found in _V4.finditer(text):
+        if all(int(part) <= 255 for part in found.group().split(".")) and not _VERSION.search(
+            before(text, found.start(), 16)
+        ):
+            yield Hit("ip", found.start(), found.end(), CHECKED)
+    if "::" not in text and text.count(":") < 7:
+        return
+    for found in _V6.finditer(text):
+        address = found.group().rstrip(":") if not found.group().endswith("::") else found.group()
+        if not any(char.isdigit() for char in address):
+            continue  # `abc::def` is code
+        try:
+            ipaddress.IPv6Address(address)
+        except ValueError:
+            continue
+        yield Hit("ip", found.start(), found.start() + len(address), CHECKED)
+
+
+def _mac(text: str) -> Iterator[Hit]:
+    for found in _MAC.finditer(text):
+        yield Hit("mac", found.start(), found.end(), CHECKED if ":" in found.group() else SHAPE + 30)
+
+
+IP = Recognizer("ip", frozenset({"ip"}), re.compile(r"[0-9]\.[0-9]|::|:[0-9A-Fa-f]{1,4}:"), _ip)
+MAC = Recognizer("mac", frozenset({"mac"}), re.compile(r"[0-9A-Fa-f]{2}[:\-][0-9A-Fa-f]{2}|[0-9A-Fa-f]{4}\."), _mac)

@@ -1,0 +1,392 @@
+"""Passwords and PINs, and keys that only their name gives away: "密码是…", "my password is …", `api_key = "…"`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from streams.memory.redaction.model import Hit
+from streams.memory.redaction.recognizers.base import LABELLED, Recognizer, after, before
+from streams.memory.redaction.recognizers.keys import entropy, is_dummy, is_stand_in
+
+_TOKEN = r"[!-~]{1,200}"
+_ZH_LABEL = r"(?:密码|密碼|口令|暗号|PIN\s?码|pin|passcode|password|passwd|pwd|密保答案)"
+_ZH_LINK = (
+    r"(?:\s?(?:也|还|就|应该|暂时|现在|一直|仍然|统一|都|好像|之前|以前|原来|默认|已经|先|被我?)){0,3}\s?"
+    r"(?:(?:改|设|换|重置|设置|变|定|更新|修改)(?:成|为|到|了[,，]?\s?(?:现在|新的)?[用是]的?是?|的是)了?|用的?是?|叫做?|是|为|写的是|[:：=]|(?:是|为)[:：])"
+    r"\s?(?:以前|之前|原来|原先)?(?:那个|这个)?的?\s?"
+)
+_STRONG_ZH = re.compile(
+    rf"{_ZH_LABEL}(?:改了|换了|更新了|[(（][^()（）\n]{{0,12}}[)）])?[,，]?{_ZH_LINK}[\"'`]?(?P<value>{_TOKEN})",
+    re.IGNORECASE,
+)
+_FAR_ZH = re.compile(rf"{_ZH_LABEL}[:：]\s?[\u4e00-\u9fff]{{1,6}}\s?(?P<value>{_TOKEN})", re.IGNORECASE)
+_PLAIN_ZH = re.compile(rf"(?:密码|密碼|口令|PIN\s?码)[\s\"'(（【\[]{{0,2}}(?P<value>{_TOKEN})", re.IGNORECASE)
+_REVERSE_ZH = re.compile(
+    r"(?<![!-~])(?P<value>[!-~]{3,64}?)[\"']?\s?(?:就是|才是|是|为|作为|当)(?:[^\s\d,，。！？!?\n]{0,10}?)(?:密码|口令|密碼)(?!是|[^\s。！，,]{0,4}[吗么])"
+)
+# Spoken words as a secret: only where nothing but a secret can stand.
+_WORDS_ZH = re.compile(
+    r"(?:口令|暗号|密保答案)(?:就?是|为|[:：])\s?[\"'“]?(?P<value>[\u4e00-\u9fff]{2,10})(?=[\"'”，。！,!\s]|$)"
+)
+_QUOTED_ZH = re.compile(r"(?:密码|密碼|口令|暗号)(?:就?是|为|[:：]|改成|设成|设为)?\s?\"(?P<value>[^\"\n]{2,40})\"")
+_NO_VALUE_ZH = re.compile(r"什么|多少|错|对的|一样|空的?|没|不|正确|安全|必须|自己|忘|谁|哪|怎么|啥")
+
+_EN_LABEL = (
+    r"(?:pass ?words?|passwd|pwd|pass ?phrases?|pass ?codes?|\bpw|\bpin(?: ?code| number)?|\bpass(?=\s?[:=])|"
+    r"(?:door|gate|alarm|garage|unlock|lock|safe|entry|building|keypad|locker|vault|house)(?: ?lock)?(?: code| combination| combo)|\bcombination(?= (?:is|for|to))|"
+    r"\blogin(?= (?:is|pass)))"
+)
+_EN_FOR = r"(?:['’]s|\s(?:for|to|of|on|in|at|from)(?:\s[\w'’.@\-]{1,24}){1,5}?)?"
+_EN_LINK = (
+    r"\s?(?:(?:is|was|are|equals|used to be|will be|should be|would be)(?: now| still| currently| always| just| set to| changed to)?|"
+    r"(?:has been |is |was |got )?(?:set|changed|reset|updated|switched)(?: it)?(?: from \S{1,40})? to|to(?= \S{3,40}[.!,]?$)|->|=>|(?:!|=)?==|:?=|[:：])\s?"
+)
+_STRONG_EN = re.compile(rf"{_EN_LABEL}{_EN_FOR}{_EN_LINK}(?P<quote>[\"'`]?)(?P<value>{_TOKEN})", re.IGNORECASE)
+_PHRASE_EN = re.compile(
+    r"pass ?phrase(?: is|:|：)\s?[\"']?(?P<value>[a-z]{2,16}(?: [a-z]{2,16}){2,9})(?=[\"'.,;!\n]|$)", re.IGNORECASE
+)
+_PLAIN_EN = re.compile(
+    rf"(?:\bpass ?words?|\bpasswd|\bpwd|\bpass ?code|\bpw|\bpin(?: code| number)?)\s(?P<quote>[\"'`(]?)(?P<value>{_TOKEN})",
+    re.IGNORECASE,
+)
+_REVERSE_EN = re.compile(
+    r"(?<![!-~])[\"']?(?P<value>[!-~]{3,64}?)[\"']?\s(?:is|was|as)\s(?:my|the|our|your|his|her|a|an)\s[^\d\n.!?,]{0,30}?(?:password|passcode|\bpin\b|passphrase|pwd|(?:door|gate|alarm|garage|lock) code)",
+    re.IGNORECASE,
+)
+_CREDENTIALS = re.compile(
+    r"(?:\b(?:login|log-in|credentials?|creds|account|logins)\b[^\n:/]{0,40}?(?:\bis\b|\bare\b|[:：]|\blike\b)|账号|用户名)\s{0,2}"
+    r"(?P<user>[^\s:/，,]{2,64})\s{0,2}[/:|]\s{0,2}(?P<value>[!-~]{5,64})",
+    re.IGNORECASE,
+)
+_MORE_CREDENTIALS = re.compile(
+    r"(?<=\bor )(?P<user>[^\s/@]{1,64}@[^\s/]{3,64})\s/\s(?P<value>[!-~]{5,64})", re.IGNORECASE
+)
+_WITH_EN = re.compile(
+    r"\b(?:with|its?|had|the|login|and) (?:the )?pass(?:word|code)\s(?P<quote>['\"]?)(?P<value>[^\s'\"]{4,64})",
+    re.IGNORECASE,
+)
+
+# A value in code: a name that says secret, an assignment, and a literal.
+_NAME = r"(?<![A-Za-z0-9_\-.])[A-Za-z_][A-Za-z0-9_\-.]{1,79}"
+_SECRET_NAME = re.compile(
+    r"pass(?:word|wd|phrase)?(?![a-z]*(?:enger|age|ive|port|ed))|pwd|secret|token|api[_\-.]?key|(?:access|private|secret|auth|encryption|signing|account|license|service|client|master|app)[_\-.]?(?:key|id)$|"
+    r"credential|auth|session|(?:^|[_\-.])key|key$",
+    re.IGNORECASE,
+)
+_ASSIGN_QUOTED = re.compile(
+    rf"(?P<name>{_NAME})[\"']?\]?\s{{0,8}}(?:===?|!==?|:=|\?=|=>|->|[=:,])\s{{0,4}}[brfu@]{{0,2}}(?P<quote>[\"'`])(?P<value>[^\n]{{1,400}}?)(?P=quote)(?![A-Za-z0-9])"
+)
+_ASSIGN_BARE = re.compile(
+    rf"(?P<name>{_NAME})\s{{0,4}}(?::=|\?=|=>|[=:])\s{{0,2}}(?P<value>[^\s\"'`,;(){{}}\[\]<>$=:][^\s\"'`;<>]{{3,300}})"
+)
+_IS_PASSWORD = re.compile(r"pass|pwd", re.IGNORECASE)
+_EXPRESSION = re.compile(
+    r"^[A-Za-z_][\w.]*\(|^[\w.]+\[|^(?:os|process|env|self|this|config|settings|request|req|params|args|options)\.|\(\)|^(?:str|string|int|bool|true|false|null|none|nil|undefined|required|optional|self|function|new|await|import|return|char|byte)\b",
+    re.IGNORECASE,
+)
+
+# "the key is …", "token: …", "密钥是 …": the name of a key, then something that looks like one.
+_KEY_WORD = (
+    r"(?:api[ _\-]?keys?|secret(?:[ _\-]?(?:key|access key|id))?|(?:access|auth|bearer|refresh|session|bot|personal access|app|deploy|service)[ _\-]?(?:key|token)s?|tokens?|"
+    r"\bkeys?|credentials?|client[ _\-]?(?:secret|id)|access ?key ?(?:id|secret)|accesskeysecret|secretid|secretkey|webhook|subscription key|sas|密钥|秘钥|令牌|私钥|授权码|凭证|口令|密匙|license key)"
+)
+_KEY_SAID = re.compile(
+    rf"{_KEY_WORD}[\"']?(?:[\s:：=\"'(`\-]|is|was|are|to|for|of|is set|set|the|this|it|that|your|id|value|(?:[A-Za-z]{{2,16}} ){{0,3}}?service|是|为|我的?|给你|改成|换成|用){{1,8}}"
+    r"(?P<value>[A-Za-z0-9_\-.+/=~!:%|&#@^*]{8,600})",
+    re.IGNORECASE,
+)
+_WORD_SHAPE = re.compile(r"[A-Za-z]?[a-z]+|[A-Z]+|[0-9]+")
+_COOKIE = re.compile(r"(?:set-)?cookie:\s?(?P<value>[^\s=;]{2,40}=[^\s;]{8,400})", re.IGNORECASE)
+_ADJECTIVE = re.compile(r"(?:[a-z]+(?:ed|ing|able|ible|ly|ful|less|ive|ous)|[a-z]{1,3})$")
+_PREDICATES = frozenset(
+    [
+        "wrong",
+        "weak",
+        "strong",
+        "incorrect",
+        "correct",
+        "same",
+        "too",
+        "very",
+        "not",
+        "required",
+        "safe",
+        "secure",
+        "unsafe",
+        "insecure",
+        "invalid",
+        "valid",
+        "empty",
+        "blank",
+        "missing",
+        "case-sensitive",
+        "sensitive",
+        "good",
+        "bad",
+        "long",
+        "short",
+        "simple",
+        "complex",
+        "easy",
+        "hard",
+        "unique",
+        "different",
+        "available",
+        "public",
+        "private",
+        "secret",
+        "okay",
+        "fine",
+        "important",
+        "mandatory",
+        "optional",
+        "usually",
+        "always",
+        "never",
+        "something",
+        "somewhere",
+        "someone",
+        "anything",
+        "nothing",
+        "everything",
+        "still",
+        "already",
+        "also",
+        "only",
+        "just",
+        "what",
+        "where",
+        "when",
+        "which",
+        "that",
+        "there",
+        "here",
+        "about",
+        "above",
+        "below",
+        "inside",
+        "under",
+        "your",
+        "mine",
+        "ours",
+        "theirs",
+        "hers",
+        "his",
+        "stored",
+        "hashed",
+        "known",
+        "unknown",
+        "lost",
+        "stolen",
+        "broken",
+        "forgotten",
+        "written",
+        "kept",
+        "hidden",
+        "been",
+        "being",
+        "default",
+        "null",
+        "none",
+        "undefined",
+        "true",
+        "false",
+        "required.",
+        "kaput",
+        "visible",
+        "obvious",
+        "random",
+        "meaningful",
+        "bcrypt",
+        "longer",
+        "shorter",
+        "better",
+        "worse",
+        "text",
+        "string",
+        "field",
+        "manager",
+        "reset",
+        "change",
+        "recovery",
+        "protected",
+        "policy",
+        "prompt",
+    ]
+)
+
+
+def _like_password(value: str) -> bool:
+    """A digit, a symbol inside, or letters in both cases: not a word of the sentence."""
+    core = value.strip("\"'`.,;:!?()[]")
+    if re.search(r"[0-9]", core):
+        return len(core) >= 3
+    return bool(re.search(r"[^A-Za-z'\-]", core)) or bool(re.search(r"[a-z][A-Z]", core))
+
+
+_UNIT = re.compile(
+    r"\s?(?:位|个|次|分钟|天|年|月|小时|秒|字符|个字符|characters?\b|chars?\b|digits?\b|times?\b|minutes?\b|days?\b|letters?\b|months?\b|attempts?\b)"
+)
+
+
+def _trim(text: str, start: int, end: int, quote: str = "") -> tuple[int, int]:
+    """Without the punctuation of the sentence around it, and only up to the closing quote."""
+    if quote:
+        close = text.find({"(": ")"}.get(quote, quote), start, end)
+        if close > start:
+            return start, close
+    while end > start and text[end - 1] in ",.;:\"'`)]}>":
+        end -= 1
+    while (
+        start < end
+        and text[start] in "\"'`([{"
+        and text[start + 1 : end].find({"(": ")", "[": "]", "{": "}"}.get(text[start], text[start])) < 0
+    ):
+        start += 1
+    return start, end
+
+
+def _spoken(text: str) -> Iterator[tuple[int, int]]:
+    for found in _STRONG_ZH.finditer(text):
+        start, end = _trim(text, *found.span("value"))
+        value = text[start:end]
+        if (
+            len(value) >= 3
+            and not _NO_VALUE_ZH.match(text[end : end + 4])
+            and (_like_password(value) or len(value) >= 5)
+        ):
+            yield start, end
+    for pattern in (_PLAIN_ZH, _FAR_ZH):
+        for found in pattern.finditer(text):
+            start, end = _trim(text, *found.span("value"))
+            if end - start >= 4 and _like_password(text[start:end]):
+                yield start, end
+    for found in _REVERSE_ZH.finditer(text):
+        start, end = _trim(text, *found.span("value"))
+        if end - start >= 4 and _like_password(text[start:end]):
+            yield start, end
+    for pattern in (_WORDS_ZH, _QUOTED_ZH):
+        for found in pattern.finditer(text):
+            if not _NO_VALUE_ZH.search(found.group("value")):
+                yield found.span("value")
+    for found in _STRONG_EN.finditer(text):
+        start, end = _trim(text, *found.span("value"), found.group("quote"))
+        value = text[start:end]
+        if len(value) < 3:
+            continue
+        assigned = bool(re.search(r"[:=>]\s?[\"'`]?$", text[found.start() : found.start("value")]))
+        if _like_password(value) or (found.group("quote") and value.lower() not in _PREDICATES and not value.isspace()):
+            yield start, end
+        elif value.isascii() and value.lower() not in _PREDICATES and not _ADJECTIVE.match(value.lower()):
+            ends = not re.match(r"\s?[A-Za-z(]", text[end : end + 2]) or re.match(
+                r"\s(?:and|but|so|if|please|thanks|ok)\b", after(text, end)
+            )
+            if ends and (assigned or len(value) >= 5):
+                yield start, end
+    for found in _PHRASE_EN.finditer(text):
+        yield found.span("value")
+    for pattern in (_PLAIN_EN, _WITH_EN):
+        for found in pattern.finditer(text):
+            start, end = _trim(text, *found.span("value"), found.group("quote"))
+            if end - start >= 4 and _like_password(text[start:end]):
+                yield start, end
+    for found in _REVERSE_EN.finditer(text):
+        start, end = _trim(text, *found.span("value"))
+        if end - start >= 4 and _like_password(text[start:end]):
+            yield start, end
+    for pattern in (_CREDENTIALS, _MORE_CREDENTIALS):
+        for found in pattern.finditer(text):
+            start, end = _trim(text, *found.span("value"))
+            if end - start >= 5 and _like_password(text[start:end]):
+                yield start, end
+
+
+def _passwords(text: str) -> Iterator[Hit]:
+    for start, end in _spoken(text):
+        value = text[start:end]
+        if end <= start or is_stand_in(value) or _EXPRESSION.search(value) or _UNIT.match(text, end):
+            continue
+        if "://" in value or value.startswith(("--", "//")):
+            continue
+        yield Hit("password", start, end, LABELLED)
+
+
+_FAKE = re.compile(
+    r"fake|example|dummy|placeholder|changeme|change_me|your|xxx|sample|redacted|insert|<|\$\{|\{\{|%\(", re.IGNORECASE
+)
+
+
+def _assigned(text: str) -> Iterator[Hit]:
+    for pattern in (_ASSIGN_QUOTED, _ASSIGN_BARE):
+        for found in pattern.finditer(text):
+            start, end = found.span("value")
+            if pattern is _ASSIGN_BARE:
+                start, end = _trim(text, start, end)
+            value = text[start:end]
+            if (
+                len(value) < 4
+                or is_stand_in(value)
+                or _FAKE.search(value)
+                or _EXPRESSION.search(value)
+                or "://" in value
+            ):
+                continue
+            name = found.group("name")
+            if not _SECRET_NAME.search(name):
+                continue
+            if _IS_PASSWORD.search(name):
+                if pattern is _ASSIGN_QUOTED or _like_password(value):
+                    yield Hit("password", start, end, LABELLED - 5)
+            elif _like_key(value, shortest=8 if pattern is _ASSIGN_QUOTED else 12):
+                yield Hit("api_key", start, end, LABELLED - 5)
+
+
+def _like_key(value: str, shortest: int) -> bool:
+    """Letters and digits in no order that a word or a path would have."""
+    if len(value) < shortest or is_dummy(value) or is_stand_in(value):
+        return False
+    digits = sum(char.isdigit() for char in value)
+    if digits == 0:
+        return len(value) >= 20 and entropy(value) > 4 and not re.search(r"[ /.]", value)
+    if digits == len(value):
+        return False
+    return entropy(value) >= 2.7 and not re.fullmatch(r"[A-Za-z]+[0-9]{1,3}", value)
+
+
+def _keys_by_name(text: str) -> Iterator[Hit]:
+    for found in _KEY_SAID.finditer(text):
+        start, end = _trim(text, *found.span("value"))
+        value = text[start:end]
+        if "://" in value or _EXPRESSION.search(value) or re.match(r"^[\w.\-]+@[\w\-]+\.", value):
+            continue
+        if _like_key(value, shortest=12):
+            yield Hit("api_key", start, end, LABELLED)
+    for found in _COOKIE.finditer(text):
+        yield Hit("api_key", *found.span("value"), LABELLED)
+
+
+PASSWORD = Recognizer(
+    "password",
+    frozenset({"password"}),
+    re.compile(
+        r"密[码碼保]|口令|暗号|pass|pwd|\bpw\b|pin|cred|login|log-in|logins|combination|code|combo|账号|用户名| / ",
+        re.IGNORECASE,
+    ),
+    _passwords,
+)
+ASSIGNED = Recognizer(
+    "assigned_secret",
+    frozenset({"password", "api_key"}),
+    re.compile(r"(?:pass|pwd|secret|token|key|auth|credential|client|session)[^\n]{0,60}?[:=,]", re.IGNORECASE),
+    _assigned,
+)
+NAMED_KEY = Recognizer(
+    "named_key",
+    frozenset({"api_key"}),
+    re.compile(
+        r"key|secret|token|cred|webhook|client|sas|cookie|密[钥匙]|秘钥|令牌|私钥|授权码|凭证|口令", re.IGNORECASE
+    ),
+    _keys_by_name,
+)
+_ = before

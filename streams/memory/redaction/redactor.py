@@ -1,0 +1,220 @@
+"""Find, decide, replace: pure functions of the text and the policy."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator
+
+from streams.errors import ConfigurationError
+from streams.memory.redaction.model import Action, Hit, Redaction, Span
+from streams.memory.redaction.placeholders import DROPPED, PLACEHOLDER
+from streams.memory.redaction.policy import Policy, Rule
+from streams.memory.redaction.recognizers import BUILTIN, REVISION, Recognizer
+from streams.memory.redaction.recognizers.custom import from_pattern, from_plugin
+from streams.memory.redaction.sentences import widen
+from streams.memory.redaction.view import View
+
+_ACTIONS: dict[Rule, Action] = {"mask": "mask", "drop-sentence": "drop", "drop": "drop", "keep": "keep"}
+# Every pass replaces something, so passes end by themselves; far fewer than these are ever needed.
+_MAX_PASSES = 8
+
+
+class Redactor:
+    """Applies one policy. Build it once (it compiles and loads); it keeps no text and may be shared by threads.
+
+    `version` names the policy and the recognizers, so that a stored memory can say what it passed.
+    Raises ConfigurationError for a plugin that can't be used.
+    """
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+        plugins = [from_plugin(name) for name in policy.plugins]
+        self._recognizers: tuple[Recognizer, ...] = (*BUILTIN, *map(from_pattern, policy.custom), *plugins)
+        known = frozenset().union(*(recognizer.entities for recognizer in self._recognizers))
+        unknown = policy.rules.keys() - known
+        if unknown:
+            raise ConfigurationError(f"redaction policy: nothing finds {', '.join(sorted(unknown))}")
+        self._rules: dict[str, Rule] = {entity: policy.rules.get(entity, "mask") for entity in known}
+        self.version = self._digest()
+
+    def _digest(self) -> str:
+        facts = [
+            REVISION,
+            self.policy.mode,
+            sorted(self._rules.items()),
+            [[custom.entity, custom.pattern, list(custom.near)] for custom in self.policy.custom],
+            list(self.policy.plugins),
+        ]
+        return hashlib.sha256(json.dumps(facts, ensure_ascii=False).encode()).hexdigest()[:12]
+
+    def session(self) -> RedactionSession:
+        """Placeholders that stay the same within one event: use one session for its messages and their context."""
+        return RedactionSession(self)
+
+    def redact(self, text: str) -> Redaction:
+        """One text with a session of its own. Time and memory are linear in the text."""
+        return self.session().redact(text)
+
+    def contains_dropped(self, text: str) -> str | None:
+        """The guard of the store: the first entity in `text` that the policy never lets in, else None.
+
+        In mode `report` nothing is held back, so it is None.
+        """
+        if self.policy.mode == "report":
+            return None
+        return next((span.entity for span in self.find(text) if span.action == "drop"), None)
+
+    def find(self, text: str) -> tuple[Span, ...]:
+        """What is in the text and what the policy does with it: ascending, never overlapping."""
+        view = View(text)
+        hits: list[Hit] = []
+        for recognizer in self._recognizers:
+            if recognizer.trigger.search(view.text):
+                hits.extend(recognizer.find(view.text))
+        spans = []
+        for hit in strongest(hits):
+            start, end = view.to_original(hit.start, hit.end)
+            spans.append(Span(hit.entity, start, end, _ACTIONS[self._rules[hit.entity]]))
+        return tuple(spans)
+
+    def drops_message(self, span: Span) -> bool:
+        """Whether the policy drops the whole message for this finding."""
+        return self._rules[span.entity] == "drop"
+
+
+def strongest(hits: Iterable[Hit]) -> list[Hit]:
+    """Of findings that overlap the one with the higher score stands, then the longer, then the earlier; ascending.
+
+    What a weaker one covers beyond a stronger one stays found: a phone inside a longer labelled secret must not
+    uncover the rest of the secret.
+    """
+    ranked = sorted(set(hits), key=lambda hit: (-hit.score, hit.start - hit.end, hit.start, hit.entity))
+    if len(ranked) < 2:
+        return [hit for hit in ranked if hit.end > hit.start]
+    # A sweep over the ends keeps this O(n log n): the best hit owns each piece between two neighbouring ends.
+    order = {hit: rank for rank, hit in enumerate(ranked)}
+    owners: list[Hit] = []
+    for group in _clusters(ranked):
+        if len(group) == 1:
+            owners.append(group[0])
+            continue
+        best_first = sorted(group, key=order.__getitem__)
+        taken: list[tuple[int, int]] = []
+        for hit in best_first:
+            for start, end in _uncovered(hit.start, hit.end, taken):
+                owners.append(Hit(hit.entity, start, end, hit.score))
+                taken.append((start, end))
+    return sorted(owners, key=lambda hit: hit.start)
+
+
+def _clusters(hits: Iterable[Hit]) -> Iterator[list[Hit]]:
+    """Hits that overlap, directly or through others."""
+    group: list[Hit] = []
+    end = -1
+    for hit in sorted(hits, key=lambda hit: (hit.start, hit.end)):
+        if hit.end <= hit.start:
+            continue
+        if group and hit.start >= end:
+            yield group
+            group = []
+        group.append(hit)
+        end = max(end, hit.end) if len(group) > 1 else hit.end
+    if group:
+        yield group
+
+
+def _uncovered(start: int, end: int, taken: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    pieces = [(start, end)]
+    for a, b in taken:
+        pieces = [piece for x, y in pieces for piece in ((x, min(y, a)), (max(x, b), y)) if piece[0] < piece[1]]
+    return pieces
+
+
+class RedactionSession:
+    """Numbers placeholders over the texts of one event: equal values get equal placeholders, in order of appearance."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
+        self._numbers: dict[tuple[str, str], int] = {}
+        self._last: dict[str, int] = {}
+
+    def redact(self, text: str) -> Redaction:
+        """Redact one text of the event. What comes out holds nothing that a second look would find."""
+        spans = self._redactor.find(text)
+        if not spans or self._redactor.policy.mode == "report":
+            return Redaction(text, spans)
+        self._reserve(text)
+        for _ in range(_MAX_PASSES):
+            if any(map(self._redactor.drops_message, spans)):
+                return Redaction(DROPPED, spans, dropped_message=True)
+            out, dropped, pieces = self._render(text, spans)
+            again = [span for span in self._redactor.find(out) if span.action != "keep"]
+            if not again:
+                return Redaction(out, spans, dropped)
+            spans = _merged(spans, _mapped(again, pieces))
+        return Redaction(DROPPED, spans, dropped_message=True)
+
+    def _reserve(self, text: str) -> None:
+        """A number that the text already uses as a placeholder is not given to another value."""
+        for found in PLACEHOLDER.finditer(text):
+            entity, _, number = found.group()[1:-1].lower().rpartition("_")
+            if number.isdigit():
+                self._last[entity] = max(self._last.get(entity, 0), int(number))
+
+    def _placeholder(self, entity: str, value: str) -> str:
+        key = (entity, _normal(entity, value))
+        if key not in self._numbers:
+            self._last[entity] = self._numbers[key] = self._last.get(entity, 0) + 1
+        return f"[{entity.upper()}_{self._numbers[key]}]"
+
+    def _render(self, text: str, spans: tuple[Span, ...]) -> tuple[str, int, list[tuple[int, int, int]]]:
+        """The redacted text, the number of dropped sentences, and what was kept: (start in it, start in text, length)."""
+        sentences = widen(text, ((span.start, span.end) for span in spans if span.action == "drop"))
+        edits = [(start, end, DROPPED) for start, end, _ in sentences]
+        at = 0
+        for span in spans:
+            while at < len(sentences) and sentences[at][1] <= span.start:
+                at += 1
+            inside = at < len(sentences) and sentences[at][0] < span.end
+            if span.action == "mask" and not inside:
+                edits.append((span.start, span.end, self._placeholder(span.entity, text[span.start : span.end])))
+        out: list[str] = []
+        pieces: list[tuple[int, int, int]] = []
+        length = position = 0
+        for start, end, by in sorted(edits):
+            pieces.append((length, position, start - position))
+            out += (text[position:start], by)
+            length += start - position + len(by)
+            position = end
+        pieces.append((length, position, len(text) - position))
+        out.append(text[position:])
+        return "".join(out), sum(count for _, _, count in sentences), pieces
+
+
+def _normal(entity: str, value: str) -> str:
+    """What makes two spellings the same value."""
+    plain = "".join(char for char in View(value).text.lower() if char.isalnum())
+    return re.sub(r"^(?:00)?86(?=1[0-9]{10}$)", "", plain) if entity == "phone" else plain or value
+
+
+def _mapped(spans: Iterable[Span], pieces: list[tuple[int, int, int]]) -> Iterator[Span]:
+    """Spans of a redacted text in characters of the input; placeholders and markers have no counterpart there."""
+    at = 0
+    for span in spans:
+        while at + 1 < len(pieces) and pieces[at + 1][0] <= span.start:
+            at += 1
+        for new, old, size in pieces[at:]:
+            if new >= span.end:
+                break
+            start, end = max(span.start, new), min(span.end, new + size)
+            if start < end:
+                yield Span(span.entity, old + start - new, old + end - new, span.action)
+
+
+def _merged(first: Iterable[Span], second: Iterable[Span]) -> tuple[Span, ...]:
+    """Both, ascending; `second` lies outside of what `first` replaced, but may cover what was kept."""
+    second = list(second)
+    kept = [a for a in first if a.action != "keep" or all(a.end <= b.start or b.end <= a.start for b in second)]
+    return tuple(sorted((*kept, *second), key=lambda span: span.start))
