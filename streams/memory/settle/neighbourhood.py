@@ -11,12 +11,19 @@ import numpy as np
 from schemas.control import Supersede
 from schemas.memory import Layer, MemoryRecord
 from schemas.tenant import Tenant
+from streams.memory.settle.kinds import Kind
 from streams.memory.settle.order import order, pair
-from streams.memory.settle.relation import Kind, relate
+from streams.memory.settle.relation import relate
 from streams.ports import ModelProfile, StoredMemory, VectorStore, Where
 
 DIRECTIVES = "directive"
 VERDICTS = "verdict"
+
+
+def nearness(profile: ModelProfile) -> float:
+    """The cosine from which a pair is looked at: facts that may be one or in conflict, and, at the distance at which
+    recall would find it, what a correction may be about."""
+    return min(profile.recall, profile.conflict)
 
 
 @dataclass(frozen=True, slots=True)

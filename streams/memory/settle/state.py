@@ -5,6 +5,7 @@ from __future__ import annotations
 from hashlib import blake2b
 
 from schemas.memory import Layer, MemoryRecord
+from streams.memory.settle.correction import TAG, may_take_back
 from streams.memory.settle.fold import Verdict
 from streams.memory.settle.wording import key
 
@@ -13,11 +14,17 @@ SAID = "said:"
 
 
 def keyed(record: MemoryRecord) -> MemoryRecord:
-    """The record as it must be stored: an episode gets the slot by which its exact repeats are found."""
-    if record.layer is not Layer.EPISODE or (record.attribute or "").startswith(SAID):
-        return record
-    digest = blake2b(key(record.content).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
-    return record.model_copy(update={"subject": record.speaker or record.role, "attribute": SAID + digest})
+    """The record as it must be stored, so that the store can find what settling has to compare.
+
+    An episode gets the slot by which its exact repeats are found; what may correct others gets a tag.
+    """
+    changes: dict[str, object] = {}
+    if record.layer is Layer.EPISODE and not record.attribute:
+        digest = blake2b(key(record.content).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+        changes |= {"subject": record.speaker or record.role, "attribute": SAID + digest}
+    if TAG not in record.tags and may_take_back(record):
+        changes["tags"] = (*record.tags, TAG)
+    return record.model_copy(update=changes) if changes else record
 
 
 def apply(record: MemoryRecord, verdict: Verdict) -> MemoryRecord:

@@ -49,22 +49,32 @@ _DAY: Final = re.compile("|".join(sorted(_WEEKDAYS, key=len, reverse=True)))
 
 _NOT_EN: Final = re.compile(
     r"\b(?:not|never|no|none|nobody|nothing|neither|nor|without|cannot|dislikes?|hates?|detests?|loathes?|avoids?|"
-    r"refuses?|lacks?|stopped|quit|unable|unlike|against|\w+n['’]t)\b"
+    r"refuses?|lacks?|stopped|quit|unable|unlike|against|rather than|instead of|\w+n['’]t)\b|\b(?:non|un)-"
 )
 _NOT_ZH: Final = re.compile(
     r"不(?!错|錯|仅|僅|但|过|過|管|论|論|如|同)|没(?!关系)|沒|讨厌|討厭|拒绝|拒絕|避免|别(?!人|的|墅|名)|未(?!来|來)|無法|无法|戒了"
 )
 _OFTEN: Final = {
     "always": ("always", "every time", "every day", "daily", "总是", "一直", "每天", "每次", "天天"),
-    "often": ("often", "usually", "frequently", "mostly", "经常", "通常", "常常", "平时", "一般"),
-    "sometimes": ("sometimes", "occasionally", "now and then", "有时", "偶尔", "有時", "偶爾"),
+    "often": ("often", "usually", "frequently", "mostly", "a lot", "经常", "通常", "常常", "平时", "一般"),
+    "sometimes": (
+        "sometimes",
+        "occasionally",
+        "now and then",
+        "at times",
+        "from time to time",
+        "有时",
+        "偶尔",
+        "有時",
+        "偶爾",
+    ),
     "rarely": ("rarely", "seldom", "hardly", "很少", "几乎不", "極少"),
     "never": ("never", "从不", "从来不", "從不", "從來不"),
 }
 _QUANTITY: Final = {
     "all": ("all", "every", "everyone", "everything", "所有", "全部", "每个", "都"),
     "some": ("some", "several", "a few", "某些", "有些", "一些", "部分"),
-    "only": ("only", "just", "只", "仅"),
+    "only": ("only", "exclusively", "solely", "只", "仅"),
 }
 
 
@@ -103,7 +113,9 @@ def figures(text: str) -> frozenset[str]:
     for match in _FIGURE.finditer(folded):
         whole, rest, unit = match.groups()
         if rest and not re.fullmatch(r"\.\d+", rest):
-            found.add(whole.lstrip("0") + rest.replace(":00", ""))
+            # A time of day is one figure; a date and a range are the figures that they join.
+            parts = [whole + rest] if ":" in rest else re.split(r"[./-]", whole + rest)
+            found.update(part.lstrip("0").replace(":00", "") for part in parts)
         else:
             value = float(whole.replace(",", "") + (rest or "")) * _MAGNITUDE.get((unit or "").lower(), 1)
             found.add(f"{value:g}")
@@ -127,6 +139,8 @@ class Wording:
 
     key: str
     words: tuple[str, ...]
+    # Content terms in order, without what only says whose statement it is; verbs of liking are one.
+    said: tuple[str, ...]
     content: frozenset[str]
     figures: frozenset[str]
     negated: bool
@@ -146,16 +160,24 @@ def names(text: str) -> frozenset[str]:
     return frozenset(fold(n).strip(" .'’") for n in found) - {"i", "i'm", "i've", "i'll", "i'd", ""}
 
 
+# "User likes", "the user's", "I am", "用户": whose statement it is, in a note or in their own words.
+_FRAME: Final = re.compile(r"^\W*(?:the )?(?:user|client|customer)(?:'s|’s)?\b|^\W*(?:用户|用戶|本人|我)(?:的|是)?")
+_LIKING: Final = dict.fromkeys(
+    ("enjoy", "love", "like", "dislik", "hate", "prefer", "fond", "fan"), "like"
+) | dict.fromkeys(("喜欢", "喜歡", "热爱", "钟爱", "讨厌", "討厭", "偏好"), "like")
+
+
 @lru_cache(maxsize=20_000)
 def wording(text: str) -> Wording:
     folded = fold(text)
-    negations = len(_NOT_EN.findall(folded)) + len(_NOT_ZH.findall(folded))
+    said = tuple(_LIKING.get(term, term) for term in terms(_FRAME.sub(" ", folded)))
     return Wording(
         key=key(text),
         words=words(text),
-        content=frozenset(terms(text)),
+        said=said,
+        content=frozenset(said),
         figures=figures(text),
-        negated=negations % 2 == 1,
+        negated=bool(_NOT_EN.search(folded) or _NOT_ZH.search(folded)),
         often=_bands(folded, _OFTEN),
         quantity=_bands(folded, _QUANTITY),
         names=names(text),

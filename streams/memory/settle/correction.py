@@ -1,0 +1,45 @@
+"""A correction: a statement that takes back something said before, whatever slot either of them has."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from schemas.memory import MemoryRecord
+from streams.memory.settle.discourse import discourse
+from streams.memory.settle.kinds import NONE, Kind, Relation
+from streams.memory.settle.wording import wording
+from streams.ports import ModelProfile
+
+# Share of the older statement's content words that a correction must take up: fewer words in common mean that it
+# speaks of something else. A plain denial, which says nothing about an earlier statement, must take up more.
+TAKEN_UP: Final = 0.15
+TAKEN_UP_BY_DENIAL: Final = 0.5
+# Longer statements are corrected in part: coverage counts up to so many words.
+ENOUGH_WORDS: Final = 12
+# The tag by which the store finds what may take back something.
+TAG: Final = "correction"
+
+
+def may_take_back(record: MemoryRecord) -> bool:
+    """Can this statement correct others? Such records are stored with `TAG`."""
+    if record.role != "user":
+        return False
+    said = discourse(record.content)
+    return said.corrects or said.denies or record.operation == "correct"
+
+
+def take_back(old: MemoryRecord, new: MemoryRecord, similarity: float, profile: ModelProfile) -> Relation:
+    if old.role != "user" or not may_take_back(new) or old.speaker != new.speaker:
+        return NONE
+    if old.source.event_id == new.source.event_id or similarity < profile.recall:
+        return NONE
+    one, other = wording(old.content), wording(new.content)
+    shared = len(one.content & other.content)
+    taken_up = shared / max(1, min(len(one.content), ENOUGH_WORDS))
+    strength = round(similarity + min(1.0, taken_up), 6)
+    said = discourse(new.content)
+    if said.corrects and (taken_up >= TAKEN_UP or similarity >= profile.conflict):
+        return Relation(Kind.TAKE_BACK, "corrects what was said", strength)
+    if said.denies and taken_up >= TAKEN_UP_BY_DENIAL:
+        return Relation(Kind.TAKE_BACK, "denies what was said", strength)
+    return NONE

@@ -1,0 +1,59 @@
+"""Guards: differences that forbid to call two statements one, however near they are."""
+
+from __future__ import annotations
+
+from schemas.memory import MemoryRecord
+from streams.memory.settle.wording import Wording, key, wording
+
+
+def same_subject(old: MemoryRecord, new: MemoryRecord) -> bool:
+    return _subject(old) == _subject(new) and old.speaker == new.speaker
+
+
+def _subject(record: MemoryRecord) -> str:
+    """A note says "the user" where the users say "I"."""
+    name = key(record.subject or "user")
+    return "user" if name in ("the user", "i", "me", "用户", "我") else name
+
+
+def same_interval(old: MemoryRecord, new: MemoryRecord) -> bool:
+    return (old.valid_from, old.valid_until) == (new.valid_from, new.valid_until)
+
+
+def value_of(record: MemoryRecord) -> Wording:
+    return wording(record.value or record.content)
+
+
+def same_value(old: MemoryRecord, new: MemoryRecord) -> bool:
+    one, other = value_of(old), value_of(new)
+    return one.key == other.key or bool(one.content and one.content == other.content and one.figures == other.figures)
+
+
+_SELDOM = frozenset({"sometimes", "rarely", "never"})
+_ONLY = frozenset({"only"})
+
+
+def _apart(one: frozenset[str], other: frozenset[str], telling: frozenset[str]) -> bool:
+    """Both say how often and not the same, or one says something that silence does not mean."""
+    return bool(one and other and not one & other) or (one & telling) != (other & telling)
+
+
+def guard(old: MemoryRecord, new: MemoryRecord) -> str | None:
+    """The first difference that counts, in words; None when there is none.
+
+    What the newer one leaves out may be missing: it then adds nothing to what is kept. What it adds counts.
+    """
+    one, other = wording(old.content), wording(new.content)
+    if old.polarity != new.polarity or one.negated != other.negated:
+        return "one affirms what the other denies"
+    if other.figures and one.figures != other.figures:
+        return "the figures differ"
+    if _apart(one.often, other.often, _SELDOM) or _apart(one.quantity, other.quantity, _ONLY):
+        return "how often or how many differs"
+    if not other.names <= one.names | one.content | set(one.words):
+        return "the names differ"
+    if not same_interval(old, new) or old.temporary != new.temporary:
+        return "they hold at different times"
+    if old.operation != new.operation:
+        return "one takes back or corrects"
+    return None

@@ -1,0 +1,88 @@
+"""Two statements of one slot: the same value repeats, another value of a single-valued slot replaces."""
+
+from __future__ import annotations
+
+from schemas.memory import MemoryRecord
+from streams.memory.settle.guards import guard, same_interval, same_value, value_of
+from streams.memory.settle.kinds import NONE, Kind, Relation
+from streams.memory.settle.wording import wording
+from streams.ports import ModelProfile
+
+
+def same_slot(old: MemoryRecord, new: MemoryRecord, similarity: float | None, profile: ModelProfile) -> Relation:
+    name = (new.attribute or "").replace("_", " ")
+    same = same_value(old, new)
+    single = "single" in (old.cardinality, new.cardinality)
+    if new.operation == "retract":
+        return _retracted(old, new, same=same, single=single, name=name)
+    if old.operation == "retract":
+        return _after_retraction(old, new, same=same, single=single, name=name)
+    if old.temporary or new.temporary:
+        return _temporary(old, new, same=same, single=single)
+    if same and old.polarity == new.polarity:
+        return Relation(Kind.REPEAT, f"the same value of the same slot ({name})")
+    if same:
+        return Relation(Kind.REPLACE, f"the opposite of what was said ({name})")
+    if new.replaced_value and _means(new.replaced_value, old):
+        return Relation(Kind.REPLACE, f"names it as no longer so ({name})")
+    if not single:
+        if similarity is not None and similarity >= profile.duplicate and guard(old, new) is None:
+            return Relation(Kind.REPEAT, f"near in meaning in the same slot ({name})")
+        return NONE
+    if new.polarity == "negative":
+        return NONE  # "not in Bonn" says nothing of Berlin
+    if old.polarity == "positive" and _detailed(old, new):
+        return NONE
+    return Relation(Kind.REPLACE, f"a newer value of what has one at a time ({name})")
+
+
+def _means(named: str, record: MemoryRecord) -> bool:
+    """Does `named` mean the value of `record`?"""
+    one, other = wording(named), value_of(record)
+    if one.key == other.key:
+        return True
+    if not one.content or not other.content or one.figures != other.figures:
+        return False
+    return one.content <= other.content or other.content <= one.content
+
+
+def _detailed(old: MemoryRecord, new: MemoryRecord) -> bool:
+    """One value is the other with more detail ("Berlin", "Berlin Mitte"): neither retires the other."""
+    one, other = value_of(old), value_of(new)
+    if not one.content or not other.content or one.figures != other.figures:
+        return False
+    return one.content < other.content or other.content < one.content
+
+
+def _temporary(old: MemoryRecord, new: MemoryRecord, *, same: bool, single: bool) -> Relation:
+    """A change for a while stands beside what holds for good, and is replaced by a newer one for the same while."""
+    if old.temporary != new.temporary:
+        return NONE
+    if same and same_interval(old, new) and old.polarity == new.polarity:
+        return Relation(Kind.REPEAT, "the same change for the same time")
+    if single and not same and _overlap(old, new):
+        return Relation(Kind.REPLACE, "a newer change for the same time")
+    return NONE
+
+
+def _overlap(old: MemoryRecord, new: MemoryRecord) -> bool:
+    starts_before_end = new.valid_until is None or (old.valid_from or old.occurred_at) < new.valid_until
+    ends_after_start = old.valid_until is None or (new.valid_from or new.occurred_at) < old.valid_until
+    return starts_before_end and ends_after_start
+
+
+def _retracted(old: MemoryRecord, new: MemoryRecord, *, same: bool, single: bool, name: str) -> Relation:
+    taken_back = same or (not new.value and single) or (new.value is not None and _means(new.value, old))
+    if not taken_back:
+        return NONE
+    if old.operation == "retract":
+        return Relation(Kind.REPEAT, f"taken back already ({name})")
+    return Relation(Kind.REPLACE, f"taken back ({name})")
+
+
+def _after_retraction(old: MemoryRecord, new: MemoryRecord, *, same: bool, single: bool, name: str) -> Relation:
+    if new.temporary or new.polarity == "negative":
+        return NONE
+    if same or single or (old.value is not None and _means(old.value, new)):
+        return Relation(Kind.REPLACE, f"said again after it was taken back ({name})")
+    return NONE
