@@ -50,8 +50,8 @@ log = logging.getLogger(__name__)
 Progress = Callable[[str], None]
 """Called with one line for the user at each step."""
 
-START_SECONDS = 60.0  # 2.6 s is usual, 4.5 s after kill -9; a cold disk or a long log to recover takes more
-ADOPT_SECONDS = 15.0  # an orphan that was just starting gets the time to finish
+START_SECONDS = 120.0  # 2.6 s is usual, 4.5 s after kill -9; 28 s were seen with 1,280 partitions on a busy machine
+ADOPT_SECONDS = 30.0  # an orphan that was just starting gets the time to finish
 STOP_SECONDS = 8.0  # SIGTERM takes 0.4-2 s
 PORT_ATTEMPTS = 3
 POLL_SECONDS = 0.05

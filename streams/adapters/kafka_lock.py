@@ -18,7 +18,7 @@ SCALA = "2.13"
 # Without a binding of SLF4J, Kafka logs nothing and every failure is an empty log.
 SLF4J = "1.7.36"
 
-POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
+POM = """<project>
 <modelVersion>4.0.0</modelVersion><groupId>memstream</groupId><artifactId>kafka</artifactId><version>1</version>
 <dependencies>{dependencies}</dependencies></project>
 """

@@ -22,7 +22,7 @@ from streams.adapters.kafka_java import find_java
 from streams.errors import ConfigurationError
 from tests.kafka import MakeKafka
 
-DEADLINE = 60.0
+DEADLINE = 120.0
 
 # Starts a broker, tells its pid and waits to be killed: the parent of an orphan.
 PARENT = """
