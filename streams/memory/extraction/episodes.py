@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from schemas import Candidate, Layer, MemoryType, RedactedEvent
-from streams.memory.extraction.gate import gate, strip_recalled
+from streams.memory.extraction.gate import gate
 from streams.memory.extraction.lang import language, limit
+from streams.memory.extraction.material import strip_recalled
 from streams.memory.extraction.sentences import sentences
 
 _EPISODE_CJK, _EPISODE_LATIN = 400, 1000  # some five sentences: a passage that one embedding still describes
@@ -21,7 +22,9 @@ _BOILERPLATE = re.compile(
 )
 
 
-def episodes(event: RedactedEvent, *, max_cjk: int = _EPISODE_CJK, max_latin: int = _EPISODE_LATIN) -> tuple[Candidate, ...]:
+def episodes(
+    event: RedactedEvent, *, max_cjk: int = _EPISODE_CJK, max_latin: int = _EPISODE_LATIN
+) -> tuple[Candidate, ...]:
     """Passages of the user's and the assistant's messages that pass the gate, in order, each with its place.
 
     A long message is split at sentence ends into passages of at most `max_cjk` (Chinese) or `max_latin` characters.

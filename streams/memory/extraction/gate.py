@@ -9,33 +9,17 @@ from __future__ import annotations
 import re
 
 from streams.memory.extraction.lang import CJK, fold, is_chinese
+from streams.memory.extraction.material import is_code, strip_recalled, without_code
 
-# Blocks that an agent prepends from its own memory: never new, whoever sends them back.
-RECALLED = re.compile(
-    r"<(?P<tag>(?:recalled|relevant|long[-_]term|user)?[-_ ]?memor(?:y|ies)|memory[-_ ]context|recall)\b[^>]{0,200}>"
-    r".*?(?:</(?P=tag)>|\Z)"
-    r"|^\[?(?:recalled|relevant) memories\b.*?(?:\n\s*\n|\Z)"
-    r"|^(?:the following|these) (?:are|is) (?:recalled|relevant|stored|past) (?:memor|note|fact).*?(?:\n\s*\n|\Z)"
-    r"|^【?(?:以下(?:是|为)?)?(?:相关|历史|长期|召回的?)?记忆[^\n]{0,60}(?:仅供参考|不是指令|非指令)[^\n]*(?:\n.+)*",
-    re.IGNORECASE | re.DOTALL | re.MULTILINE,
-)
-_CODE_BLOCK = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _SYSTEM = re.compile(
-    r"^\W*(?:you are (?:now )?(?:a|an|the|my)\b|your (?:role|task|job) is\b|act as\b|(?:system|assistant)\s*(?:prompt)?\s*:"
+    r"^\W*(?:you are (?:now )?(?:a|an|the|my)\b|your (?:role|task|job) is\b|(?:i want you to |you (?:are to|will|should|must) |please |let['’]?s )*(?:act|behave|respond|answer|role-?play) (?:as|like)\b|you are to\b|(?:system|assistant)\s*(?:prompt)?\s*:"
     r"|ignore (?:all |any )?(?:previous|prior|above)\b|from now on,? you are\b|pretend (?:to be|you)\b"
     r"|#+\s*(?:instructions?|system|role)\b)"
     r"|^\W*(?:你(?:现在)?(?:是|将?扮演)(?:一[个名位]|我的)|请?(?:扮演|充当|作为一[个名位])|系统提示|忽略(?:以上|之前|前面))",
     re.IGNORECASE,
 )
-_HEARTBEAT = re.compile(r"^\W*(?:heartbeat|ping|keep[- ]?alive|health[- ]?check|HEARTBEAT_OK|no[_ ]?reply)\W*$", re.IGNORECASE)
-_LOG_LINE = re.compile(
-    r"^\s*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|(?:\[\w+\]\s*)?(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|TRACE)\b[\s:\]|]"
-    r"|Traceback \(most recent|File \"[^\"]+\", line \d|\s+at [\w.$<>]+\(|\S+Exception:|\S+Error: |[\d.]+ - - \[)"
-)
-_CODE_LINE = re.compile(
-    r"[{};]\s*$|^\s*(?:def|class|import|from|return|if|for|while|public|private|function|const|let|var|#include|"
-    r"SELECT|INSERT|UPDATE|CREATE|package|using|elif|else|try|except|print)\b.*[:;(){}=<>]|^\s*</?\w+[^>]*>|^\s*[\w.]+\s*=\s*\S"
-    r"|^\s*[$>#]\s*\w+|^\s*[\"'][\w-]+[\"']\s*:|=>|::"
+_HEARTBEAT = re.compile(
+    r"^\W*(?:heartbeat|ping|keep[- ]?alive|health[- ]?check|HEARTBEAT_OK|no[_ ]?reply)\W*$", re.IGNORECASE
 )
 _PLACEHOLDER = re.compile(r"\[[A-Z][A-Z_]*_\d+\]")
 
@@ -83,11 +67,21 @@ _EN_EMPTY = frozenset(
     "wish wished please! go-ahead yessir yes'm y n shalln't ain't isn't aren't wasn't weren't shouldn't won't mustn't hadn't "
     "he's she's they're we've they've we'll they'll who's where's when's how'd it'd that'd i'd've must've could've "
     "explanation explaining patience patient effort efforts work's attention today's quite extremely highly incredibly "
+    "approve approved accept accepted authorize authorized grant granted decline declined deny denied reject rejected refuse "
+    "undecided unclear positive percent honest honestly sincerely statement interested inclined convinced satisfied ai bot "
+    "assistant robot owe peace easy easier relief million ton tons bunch save saver saved everyone's ya u're doin goin nothin "
+    "wassup whassup whatsup hru hola aloha adieu cheerio toodles tata ttyl brb gn gm hiii heyy helloo thnx thanx tks tysm np yw "
     "so-so meh eh huh whew phew ugh oops whoops yikes tada voila okay! moment's instead quite".split()
 )
 _EN_YES_NO = re.compile(
     r"^\W*(?:yes|yeah|yea|yep|yup|sure|ok|okay|no|nope|nah|right|correct|exactly|absolutely|definitely|of course|"
     r"alright|perfect|great|fine|indeed|that'?s|that is|it'?s|it is|not (?:yet|now|really|at)|at the moment)\b",
+    re.IGNORECASE,
+)
+# What an acceptance repeats of an offer: a wish or an order, nothing about the world.
+_EN_DEAL = re.compile(
+    r"\b(?:i (?:do )?(?:actually )?(?:want|would|need|don'?t (?:want|need)|do not (?:want|need)|think|guess|believe|am|suppose)|i'?d|please|let'?s"
+    r"|go ahead|try|make it|interested|sounds?)\b|^\W*\w+\W+(?:book|reserve|make|schedule|play|buy|add|get|do|send|save|set|use|show|proceed|that|it)\b",
     re.IGNORECASE,
 )
 _EN_THANKS = re.compile(r"\b(?:thanks?|thank you|thx|appreciate|grateful|gratitude)\b", re.IGNORECASE)
@@ -103,13 +97,13 @@ _EN_REQUEST = re.compile(
     re.IGNORECASE,
 )
 _EN_DETAIL = re.compile(
-    r"\d|(?<=[a-z,;] )[A-Z][a-z]{2,}|[\"“]|\b(?:a|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen)\b(?= \w+s\b)"
+    r"\d(?!00 ?(?:%|percent))|(?<=[a-z,;] )(?!Please|Thank|Yes|That|This|You|And|But|The|Will|Can|Not|Okay|Great)[A-Z][a-z]{2,}|[\"“]|\b(?:a|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen)\b(?= \w+s\b)"
     r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day|\b(?:tomorrow|tonight|noon|midnight|january|february|march|april|june|"
     r"july|august|september|october|november|december)\b|[€$£¥%]|\[[A-Z_]+_\d+\]"
 )
 _EN_WORD = re.compile(r"[a-z0-9\u00c0-\u024f]+(?:['’-][a-z0-9]+)*", re.IGNORECASE)
-_YES_NO_WORDS = 14  # "Yes, please reserve a room for me" says nothing that the question did not
-_THANKS_WORDS = 16
+_YES_NO_WORDS = 20  # "Yes, please reserve a room for me" says nothing that the question did not
+_THANKS_WORDS = 20
 
 # ---- Chinese -----------------------------------------------------------------------------------------------------
 _ZH_SOCIAL = re.compile(
@@ -135,8 +129,12 @@ _ZH_EMPTY = re.compile(
     r"如果虽然不过没有不是在有要会能可以想去来到让请对为从向再先后才刚只别么什怎样啥几哪谁为里上下中前后时候现在今天以及其实已经应该可能已将会则之于]"
 )
 _ZH_THANKS = re.compile(r"谢|感激|88+[!！]?$")
-_ZH_ABOUT_ME = re.compile(r"我(?:是|叫|姓|住|在(?!想|说)|有(?!空|问题)|不(?:吃|喝|喜欢|能)|讨厌|爱|对.{1,8}过敏|[^，。]{0,4}(?:喜欢|习惯))|我(?:家|妈|爸|老|女|男|儿)")
-_ZH_REQUEST = re.compile(r"[?？]|吗|[么呢]$|帮我|请(?:给|告|帮|推|问)|推荐一|推荐[个家]|给我|告诉|查|找|哪|什么|多少|几点|预[约订定]|想[要去吃住找]|不用了?吧")
+_ZH_ABOUT_ME = re.compile(
+    r"我(?:是|叫|姓|住|在(?!想|说)|有(?!空|问题)|不(?:吃|喝|喜欢|能)|讨厌|爱|对.{1,8}过敏|[^，。]{0,4}(?:喜欢|习惯))|我(?:家|妈|爸|老|女|男|儿)"
+)
+_ZH_REQUEST = re.compile(
+    r"[?？]|吗|[么呢]$|帮我|请(?:给|告|帮|推|问)|推荐一|推荐[个家]|给我|告诉|查|找|哪|什么|多少|几点|预[约订定]|想[要去吃住找]|不用了?吧"
+)
 _ZH_THANKS_CHARACTERS = 40
 _ZH_CONTENT_MIN = 3  # that many characters after all is taken away are a statement
 
@@ -155,35 +153,15 @@ def gate(text: str, role: str = "user") -> str | None:
         return "recalled_text" if text.strip() else "empty"
     if role == "user" and _SYSTEM.match(own):
         return "system_prompt"
-    own = _CODE_BLOCK.sub(" ", own)
+    if is_code(own):
+        return "code"
+    own = without_code(own)
     if not any(character.isalnum() for character in own):
         return "code" if "```" in text else "empty"
-    if _mostly(own, _LOG_LINE) or _mostly(own, _CODE_LINE):
-        return "code"
     without = _PLACEHOLDER.sub(" ", own)
     if without != own and not _says_something(without):
         return "placeholder_only"
     return None if _says_something(own) else "small_talk"
-
-
-def strip_recalled(text: str) -> str:
-    """The text with every block of recalled memories blanked out, all offsets unchanged."""
-    if "emor" not in text and "记忆" not in text and "<recall" not in text:
-        return text
-    return RECALLED.sub(lambda match: " " * len(match.group()), text)
-
-
-def blank_code(text: str) -> str:
-    """The text with fenced code blanked out, all offsets unchanged."""
-    if "```" not in text:
-        return text
-    return _CODE_BLOCK.sub(lambda match: " " * len(match.group()), text)
-
-
-def _mostly(text: str, line: re.Pattern[str]) -> bool:
-    lines = [part for part in text.splitlines() if part.strip()]
-    hits = sum(bool(line.search(part)) for part in lines)
-    return hits >= 2 and hits * 2 > len(lines) or (len(lines) == 1 and hits == 1 and line is _LOG_LINE)
 
 
 def _says_something(text: str) -> bool:
@@ -199,7 +177,12 @@ def _en_content(text: str) -> bool:
         return bool(re.search(r"\d", text))
     if _EN_DETAIL.search(text) or _EN_ABOUT_ME.search(text):
         return True
-    if len(found) <= _YES_NO_WORDS and _EN_YES_NO.match(text) and "?" not in text:
+    if (
+        len(found) <= _YES_NO_WORDS
+        and _EN_YES_NO.match(text)
+        and "?" not in text
+        and (len(content) < 2 or _EN_DEAL.search(text))
+    ):
         return False
     return not (len(found) <= _THANKS_WORDS and _EN_THANKS.search(text) and not _EN_REQUEST.search(text))
 

@@ -21,9 +21,7 @@ _ENGLISH_NUMERALS = {
 }
 
 
-def grounded(
-    content: str, source: str, *, value: str | None = None, dates: Iterable[datetime] = ()
-) -> bool:
+def grounded(content: str, source: str, *, value: str | None = None, dates: Iterable[datetime] = ()) -> bool:
     """Whether all numbers and names of `content` (and the words of `value`) occur in `source` or are one of `dates`.
 
     Chinese has no capitals: a run of Chinese characters counts as said when at least 60 % of its character pairs do.

@@ -6,9 +6,11 @@ import re
 
 # A standing rule is what every later answer has to obey.
 STANDING = re.compile(
-    r"\b(?:from now on|going forward|in (?:the )?future|always (?!been\b|had\b|loved\b|wanted\b)|every time you|whenever you|never (?:use|call|mention"
-    r"|send|include|ask|assume|show|recommend|suggest|write|reply|schedule)|by default|as a rule|for all (?:future|my)|remember (?:that|to|this|i|my))\b"
-    r"|以后|今后|往后|从现在起|从今(?:天|往后)|每次都|永远|一律|默认|记住|请记得|别再|不要再|都按(?:这|此)",
+    r"\b(?:from now on(?!,? (?:i\b|i['’]|you(?: are| will be|['’]re)))|going forward|by default|as a rule|whenever (?:you|i)\b|every time (?:you|i)\b"
+    r"|for (?:all )?future \w+|don['’]?t ever|in future,)"
+    r"|(?:^|[.!?;,—–-]\s*|\b(?:please|and|but|should|must) )(?:always|never) (?!been\b|had\b|been\b|mind\b|again\b|the\b|so\b|as\b)\w+"
+    r"|\b(?:please )?remember(?: that)? (?:i\b|i['’]|my\b|this\b)"
+    r"|(?:以后|今后|往后|从现在起|从今(?:天|往后))(?!的)|每次都|一律|默认(?:用|按|是|就)|请?(?:帮我)?记(?:住|得)(?!了)|别再|不要再|都按(?:这|此)",
     re.IGNORECASE,
 )
 _STRONG = re.compile(

@@ -17,7 +17,9 @@ _WHERE = re.compile(
     rf"^(?:The|the) (?P<a>[a-z][\w -]{{2,30}}?) (?:where|that|which|in which|who) (?P<s>{_NAME}) (?P<r>(?:was|is|are|were)? ?[a-z]+(?:ed|s)?(?: in| at| by| for)?)"
     r" is (?P<v>.{1,80}?)[.!]?$"
 )
-_POSSESSIVE = re.compile(rf"^(?P<s>[A-Z]{_NAME})['’]s (?P<a>[a-z][\w -]{{2,30}}?) (?:is|was|are)(?: now)? (?P<v>.{{1,80}}?)[.!]?$")
+_POSSESSIVE = re.compile(
+    rf"^(?P<s>[A-Z]{_NAME})['’]s (?P<a>[a-z][\w -]{{2,30}}?) (?:is|was|are)(?: now)? (?P<v>.{{1,80}}?)[.!]?$"
+)
 _PASSIVE = re.compile(
     rf"^(?P<s>[A-Za-z][^,;:!?()\n]{{1,80}}?) (?:is|was|are|were)(?: now)? (?P<a>(?:(?:a|an|the) )?[a-z][\w-]*(?: [a-z][\w-]*){{0,4}}? (?:{_SMALL.replace(' ', '|')})"
     r"(?: the [a-z]+ of)?) (?P<v>.{1,80}?)[.!]?$"
@@ -51,7 +53,7 @@ def relation(sentence: str) -> Relation | None:
     >>> relation("The capital of Italy is lovely.") is None
     True
     """
-    if len(sentence) > 200 or _HEDGED.search(sentence):
+    if len(sentence) > _LONGEST or _HEDGED.search(sentence):
         return None
     chinese = _CHINESE.match(sentence)
     if chinese:
@@ -67,12 +69,16 @@ def relation(sentence: str) -> Relation | None:
 
 
 def _named(subject: str, value: str, attribute: str) -> bool:
-    """At least one side is a proper name; both sides are short noun phrases, not clauses."""
-    names = bool(re.search(r"\b[A-Z]", subject)) + bool(re.search(r"\b[A-Z]|\d", value))
-    return names >= 1 and len(subject.split()) <= 9 and len(value.split()) <= 10 and bool(re.search(r"\b[A-Z]|\d", value) or _FULL.search(attribute))
+    """Both sides are short noun phrases, and either both are names or the relation says what kind the value is."""
+    if len(subject.split()) > 9 or len(value.split()) > 10 or re.search(r"\b(?:that|which|who|to|is|are)\b", value):
+        return False
+    both = bool(_PROPER.search(subject)) and bool(re.match(r"(?:the |a |an )?[A-Z\d]", value))
+    return both or bool(_KIND.search(attribute))
 
 
-_FULL = re.compile(r"\b(?:sport|position|language|genre|type|country|city|religion|music)\b")
+_LONGEST = 160  # longer ones are prose
+_PROPER = re.compile(r"^(?!The following|Let\b|Here\b|Each\b|Some\b|Many\b|Most\b|Every\b|Id\b|Im\b)[A-Z]|\s[A-Z]")
+_KIND = re.compile(r"\b(?:sport|position|language|genre|type|country|city|religion|music)\b")
 
 
 def _normal(attribute: str) -> str:

@@ -11,21 +11,23 @@ from datetime import datetime
 from schemas import Candidate, Layer, Message, MemoryType, RedactedEvent
 from streams.memory.extraction import importance as weight
 from streams.memory.extraction.condense import condense
-from streams.memory.extraction.gate import blank_code, gate, strip_recalled
+from streams.memory.extraction.gate import gate
 from streams.memory.extraction.lang import fold, language
+from streams.memory.extraction.material import own_words
 from streams.memory.extraction.patterns import Pattern, table
 from streams.memory.extraction.relations import relation
 from streams.memory.extraction.result import Extraction, SentenceTrace
 from streams.memory.extraction.sentences import Sentence, sentences
 from streams.memory.extraction.signals import Worth, worth
 from streams.memory.extraction.slots import Slot, slot_for
-from streams.memory.extraction.speakers import first_person, subject_of, unreal, without_quotations
+from streams.memory.extraction.speakers import conditional, first_person, subject_of, unreal, without_quotations
 from streams.memory.extraction.timing import time_of
 
 MAX_CANDIDATES = 5
 _LONG_TEXT = 2_000  # characters; longer events leave the event loop
 _PLACEHOLDER = re.compile(r"\[[A-Z][A-Z_]*_\d+\]")
 _WORTH = 0.0  # log-odds
+_DOCUMENT = 1_200  # characters; general statements in a pasted text are not the user's
 _FREE_SENTENCES = 2  # of a message, beside those that fill a slot
 
 
@@ -93,9 +95,10 @@ def _main(reasons: list[str]) -> str:
 
 
 def _read(message: Message, place: int, said_at: datetime, zone: str) -> Iterator[Candidate | SentenceTrace]:
-    text = blank_code(strip_recalled(message.text))
+    text = own_words(message.text)
     whole = worth(text, language(text))
-    verdicts = [_judge(sentence, message.speaker) for sentence in sentences(text)]
+    document = len(text) > _DOCUMENT
+    verdicts = [_judge(sentence, message.speaker, document) for sentence in sentences(text)]
     if whole.score >= _WORTH and not any(v.standing for v in verdicts):
         verdicts = _keep_best(verdicts, whole, message.speaker)
     for verdict in verdicts:
@@ -117,7 +120,7 @@ class _Verdict:
     standing: bool = False
 
 
-def _judge(sentence: Sentence, speaker: str | None) -> _Verdict:
+def _judge(sentence: Sentence, speaker: str | None, document: bool) -> _Verdict:
     """What one sentence says for itself, and the reason for the decision either way."""
     text = sentence.text
     lang = language(text)
@@ -127,15 +130,17 @@ def _judge(sentence: Sentence, speaker: str | None) -> _Verdict:
     reason = reason or unreal(text)
     if reason:
         return _Verdict(sentence, lang, why=reason)
-    if not sentence.question:
+    if not sentence.question and not conditional(text):
         slots = tuple(_slots(text, lang, speaker))
         if slots:
-            return _Verdict(sentence, lang, slots, "slot: " + ", ".join(one.slot.attribute for one in slots if one.slot))
-        general = relation(text)
+            return _Verdict(
+                sentence, lang, slots, "slot: " + ", ".join(one.slot.attribute for one in slots if one.slot)
+            )
+        general = None if document else relation(text)
         if general:
             found = _Found(slot_for(general.attribute), general.subject, general.value, why="relation")
             return _Verdict(sentence, lang, (found,), f"relation: {general.attribute}")
-        if weight.STANDING.search(without_quotations(text)):
+        if not document and weight.STANDING.search(without_quotations(text)):
             found = _Found(slot_for("instruction"), first_person(speaker), why="standing rule")
             return _Verdict(sentence, lang, (found,), "standing rule", standing=True)
     return _Verdict(sentence, lang, why="question" if sentence.question else "nothing_to_keep", open=True)
@@ -153,7 +158,9 @@ def _keep_best(verdicts: list[_Verdict], whole: Worth, speaker: str | None) -> l
     }
     names = ", ".join(whole.names[:4])
     return [
-        replace(v, found=(_Found(None, first_person(speaker), why=names),), why=f"signals: {names}") if place in chosen else v
+        replace(v, found=(_Found(None, first_person(speaker), why=names),), why=f"signals: {names}")
+        if place in chosen
+        else v
         for place, v in enumerate(verdicts)
     ]
 

@@ -34,7 +34,7 @@ def _table(rows: tuple[tuple[str, float, str | re.Pattern[str]], ...]) -> tuple[
     return tuple(_Signal(name, weight, re.compile(expression)) for name, weight, expression in rows)
 
 
-_BASE = {"en": -2.1, "zh": -1.5}
+_BASE = {"en": -2.25, "zh": -1.75}
 
 _ENGLISH = _table((
     # for

@@ -14,14 +14,22 @@ _FIRST_PERSON = frozenset({"i", "we", "me", "my", "our", "我", "我们", "咱",
 _KIN_WITH_NAME = re.compile(r"^(?:my|our)\s+[a-z' -]*?,?\s+(?P<name>[A-Z][\w’'-]*(?: [A-Z][\w’'-]*)*)$")
 _PRONOUNS = frozenset({"he", "she", "they", "it", "他", "她", "它", "他们", "她们", "this", "that"})
 
-_HYPOTHETICAL = re.compile(
-    r"^\W*(?:if|suppose|supposing|imagine|assume|assuming|let['’]?s say|say|pretend|what if|hypothetically)\b"
-    r"|\b(?:if i were|if i was|as if|i wish i|in a (?:hypothetical|fictional)|for the sake of argument)\b"
-    r"|^\W*(?:如果|假如|假设|假使|要是|倘若|万一|设想|比如|例如|譬如)|假装|假定",
+_COUNTERFACTUAL = re.compile(
+    r"^\W*(?:suppose|supposing|imagine|assume|assuming|let['’]?s say|pretend|what if|hypothetically)\b"
+    r"|\bif (?:i|we|you|he|she|they|my \w+) (?:were|was|had|did|could|won|lived|owned|became)\b|\b(?:as if i|i wish i)\b"
+    r"|\bin a (?:hypothetical|fictional)|\bfor the sake of argument\b"
+    r"|^\W*(?:假如|假设|假使|要是我|倘若|万一|设想|比如|例如|譬如)|^\W*如果(?:我|你|他|她)?[^，]{0,20}，?[^，]*(?:会|就能|就想|愿意)|假装|假定",
     re.IGNORECASE,
 )
+_CONDITION = re.compile(r"^\W*(?:and |but |so |ok,? |okay,? )?if\b|^\W*(?:那|但)?(?:如果|要是)", re.IGNORECASE)
 _JOKE = re.compile(
-    r"\b(?:just kidding|jk|only joking|i['’]m joking|kidding)\b|(?:开玩笑|逗你(?:玩)?|骗你的|瞎说的|说着玩)(?:的|呢|啦)?", re.IGNORECASE
+    r"\b(?:just kidding|jk|(?:only|just|was|i['’]m) joking|kidding)\b|(?:开(?:个|的)?玩笑|逗你(?:玩)?|骗你的|瞎说的|说着玩)(?:的|呢|啦)?",
+    re.IGNORECASE,
+)
+# "What I said earlier was a joke" is itself worth knowing.
+_TAKES_BACK = re.compile(
+    r"\b(?:earlier|before|that (?:\w+ ){0,4}(?:thing|line|bit|part|comment)|when i said|i said|was)\b|刚才|刚刚|上次|之前|前面|那[句个段次]",
+    re.IGNORECASE,
 )
 _REPORTED = re.compile(
     r"^\W*(?:he|she|they|somebody|someone|people|everyone|the (?:article|book|author|news|report|movie|film|character|song))"
@@ -64,15 +72,20 @@ def first_person(speaker: str | None) -> str:
 
 def unreal(sentence: str) -> str | None:
     """Why a sentence states nothing about the real world: `hypothesis`, `joke`, `reported`, `quotation`, else None."""
-    if _JOKE.search(sentence):
+    if _JOKE.search(sentence) and not _TAKES_BACK.search(sentence):
         return "joke"
-    if _HYPOTHETICAL.search(sentence):
+    if _COUNTERFACTUAL.search(sentence):
         return "hypothesis"
     if _QUOTED_WHOLE.match(sentence):
         return "quotation"
     if _REPORTED.match(sentence):
         return "reported"
     return None
+
+
+def conditional(sentence: str) -> bool:
+    """Opens with "if": it may tell what the speaker wants, but states no fact."""
+    return bool(_CONDITION.search(sentence))
 
 
 def without_quotations(sentence: str) -> str:

@@ -6,7 +6,14 @@ from streams.memory.extraction.patterns import Wordings
 
 _FRAGMENTS = {
     # A name: capitalised words, joined by small ones ("Bank of England").
-    "name": r"(?-i:[A-Z][\w’'.&-]*( (of|the|de|van|von|la|al|bin|da|di|and|&) (?=[A-Z])[\w’'.&-]+| [A-Z0-9][\w’'.&-]*){0,5})",
+    "name": r"(?-i:(?!<no_name>)[A-Z][\w’'&-]*(\.(?=\w| [A-Z]))?( (of|the|de|van|von|la|al|bin|da|di|and|&) (?=[A-Z])[\w’'.&-]+| [A-Z0-9][\w’'.&-]*){0,5})",
+    "no_name": (
+        r"(I|I['’]\w+|Id|Im|Ive|A|An|The|This|That|These|Those|It|Its|He|She|They|We|You|Your|My|Our|His|Her|Their|What|Which|Who|When"
+        r"|Where|Why|How|If|So|And|But|Or|Because|Since|Then|There|Here|Yes|No|Not|Please|Let|Lets|Let['’]s|Also|Just|Now|Today|Do|Does"
+        r"|Did|Is|Are|Was|Were|Can|Could|Would|Will|Should|Everyone|Everything|Someone|Nobody|Nothing|People|Some|Many|Most|All|Any|Each"
+        r"|Every|Both|Ok|Okay|Sure|Thanks|Hi|Hello|Hey|Well|Maybe|Actually|For|From|With|In|On|At|As|By|To|Of|After|Before|While|Once"
+        r"|Still|Never|Always|Write|Make|Give|Tell|Show|Add|Use|Try|Keep|One|Two|Imagine|Suppose|Great|Good|Nice|Exactly|Right)\b"
+    ),
     "kin": (
         r"(wife|husband|spouse|partner|girlfriend|boyfriend|fianc[eé]e?|mother|father|mom|mum|dad|parents?|son|daughter"
         r"|kids?|child|children|brother|sister|sibling|uncle|aunt|cousin|nephew|niece|grand(ma|pa|mother|father|parents"
@@ -99,7 +106,7 @@ PATTERNS = (
     _SAY("*", "favorite favourite", r"<whose>( (all[- ]time|absolute|new|current))? (?P<a>favou?rite [\w ]{1,25}?)"
          r"( is|['’]s| are| has always been) " + _T),
     _SAY("likes", "like likes love loves enjoy enjoys adore adores fan into", r"<who>(?P<n> (do|does)( not|n['’]t)( \w+ly| even)?"
-         r"| never| no longer|['’]m not( \w+ly)?| am not( \w+ly)?| isn['’]t)?(<be>)?<adv> <like> <no_fact><no_request>" + _T),
+         r"| never| no longer|['’]m not( \w+ly)?| am not( \w+ly)?| isn['’]t)?(<be>)?<adv> (?!['’]d)<like> <no_fact><no_request>" + _T),
     _SAY("likes", "hate hates dislike dislikes detest detests stand loathe despise", r"<who><adv> (hates?|dislikes?|detests?|loathes?"
          r"|despises?|can['’]?t stand|can ?not stand) <no_fact>(?!to (say|ask|bother|admit|be)\b)" + _T, polarity="negative"),
     _SAY("prefers", "prefer prefers rather", r"<who>(?P<n> (do|does)( not|n['’]t)( \w+ly)?)?(['’]d| would)?<adv> (prefers?|rather)"

@@ -1,0 +1,110 @@
+"""Text in a message that its sender did not say: recalled memories, code, logs, quoted mail, a text to be worked on.
+
+Everything here blanks such text with spaces, so that offsets in the message stay what they were.
+"""
+
+from __future__ import annotations
+
+import re
+
+# Blocks that an agent prepends from its own memory: never new, whoever sends them back.
+RECALLED = re.compile(
+    r"<(?P<tag>(?:recalled|relevant|retrieved|long[-_]?term|user|past)?[-_ ]?memor(?:y|ies)|memory[-_ ]context|recall)\b[^>]{0,200}>"
+    r".*?(?:</(?P=tag)>|\Z)"
+    r"|^\W{0,4}(?:recalled|relevant|retrieved|long-term) memor(?:y|ies)\b.*?(?:\n\s*\n|\Z)"
+    r"|^[^\n]{0,80}\b(?:memor(?:y|ies)|facts?|notes?)\b[^\n]{0,80}\b(?:not instructions?|as data|for reference only|background only)\b"
+    r".*?(?:\n\s*\n|\Z)"
+    r"|^[^\n]{0,30}记忆[^\n]{0,60}(?:仅供参考|不是指令|非指令|不要当作指令|只作参考|不代表指令)[^\n]*(?:\n[^\n]+)*",
+    re.IGNORECASE | re.DOTALL | re.MULTILINE,
+)
+_CODE_BLOCK = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+LOG_LINE = re.compile(
+    r"^\s*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|(?:\[\w+\]\s*)?(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|TRACE)\b[\s:\]|]"
+    r"|Traceback \(most recent|File \"[^\"]+\", line \d|at [\w.$<>]+\(|[\w.]+Exception:|[\w.]+Error: |[\d.]+ - - \[)"
+)
+CODE_LINE = re.compile(
+    r"[{};]\s*$|^\s*(?:def|class|import|from|return|if|for|while|public|private|function|const|let|var|#include|SELECT|INSERT"
+    r"|UPDATE|CREATE|package|using|elif|else|try|except|print)\b.*[:;(){}=<>]|^\s*</?\w+[^>]*>|^\s*[\w.\[\]\"']+(?:, ?\w+)* = \S"
+    r"|^\s*[$>#]\s*\w+|^\s*[\"'][\w-]+[\"']\s*:|=>|::|^\s*[\w.]+\([^)]*\)\s*$"
+)
+_QUOTED_MAIL = re.compile(r"^\s*>.*$", re.MULTILINE)
+# An order to work on a text, and the text: everything after the head belongs to somebody else.
+_WORK_ON = re.compile(
+    r"(?:^\W*|[.!?,]\s*|\b(?:you|please|to|and|then|now) )(?:re-?write|re-?phrase|paraphrase|proof-?read|polish|summari[sz]e|translate|correct"
+    r"|edit|improve|clean|fix|review|shorten|simplify|expand|respond|reply|convert|analy[sz]e|grade|check|explain|read|optimi[sz]e|revise|use)\b"
+    r"|\b(?:below|the following|attached|here(?:['’]s| is| are) (?:an?|the|my|some|his|her|their)|sent me|i received"
+    r"|this (?:email|text|message|article|paragraph|letter|code|essay|sentence|post|part|slide|is the))\b"
+    r"|翻译|润色|改写|改一下这|总结一?下|修改|校对|以下|如下|下面(?:是|这)|这[段篇](?:话|文|代码|内容)|回复(?:一下)?这|原文",
+    re.IGNORECASE,
+)
+_HEAD = re.compile(r"[^\n]{1,300}?(?::\s*\n?|：\s*\n?|\n)")
+_LETTER = re.compile(
+    r"^\s*(?:dear\b[^\n]{0,60}[,:]|subject:|from:|to:|hi [A-Z{\[]\w*[^\n]{0,20},\s*$|尊敬的[^\n]{0,20}[：:]|[\w .]{2,30}\s+\d?\d:\d\d\s*$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_LETTER_END = re.compile(
+    r"^\s*(?:best|kind|warm)? ?(?:regards|wishes|sincerely|cheers)\b[^\n]*(?:\n[^\n]{1,40}$)?|此致",
+    re.IGNORECASE | re.MULTILINE,
+)
+_MATERIAL_MIN = 40  # characters: shorter ones are the speaker's own phrase after a colon
+
+
+def own_words(text: str) -> str:
+    """The message with everything blanked that its sender only passed on. Same length, linear time.
+
+    >>> own_words("Translate this: my name is Zorro and I was born in Los Angeles").rstrip()
+    'Translate this:'
+    """
+    text = without_code(strip_recalled(text))
+    if "\n" in text:
+        text = "".join(_blank_line(line) for line in text.splitlines(keepends=True))
+    head = _HEAD.match(text)
+    if head and len(text) - head.end() >= _MATERIAL_MIN and _WORK_ON.search(head.group()):
+        return head.group() + _spaces(text[head.end() :])
+    letter = _LETTER.search(text) if "\n" in text else None
+    if letter:
+        end = _LETTER_END.search(text, letter.end())
+        stop = end.end() if end else len(text)
+        return text[: letter.start()] + _spaces(text[letter.start() : stop]) + text[stop:]
+    return text
+
+
+def strip_recalled(text: str) -> str:
+    """The text with every block of recalled memories blanked."""
+    if (
+        "emor" not in text
+        and "EMOR" not in text
+        and "记忆" not in text
+        and "<recall" not in text
+        and "fact" not in text
+    ):
+        return text
+    return RECALLED.sub(_blank, text)
+
+
+def without_code(text: str) -> str:
+    """The text with fenced code blanked."""
+    return _CODE_BLOCK.sub(_blank, text) if "```" in text else text
+
+
+def is_code(text: str) -> bool:
+    """Mostly log or code lines: two or more, and more than half of all; one log line alone."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    logs = sum(bool(LOG_LINE.search(line)) for line in lines)
+    code = sum(bool(CODE_LINE.search(line)) for line in lines)
+    return (len(lines) == 1 and logs == 1) or any(hits >= 2 and hits * 2 > len(lines) for hits in (logs, code))
+
+
+def _blank_line(line: str) -> str:
+    if LOG_LINE.search(line) or CODE_LINE.search(line) or _QUOTED_MAIL.match(line):
+        return _spaces(line)
+    return line
+
+
+def _blank(match: re.Match[str]) -> str:
+    return _spaces(match.group())
+
+
+def _spaces(text: str) -> str:
+    """As many spaces, line breaks kept: sentences before and after stay apart."""
+    return re.sub(r"[^\n]", " ", text)
