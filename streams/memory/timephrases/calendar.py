@@ -9,7 +9,13 @@ MIDNIGHT = datetime.min.time()
 MONTHS_OF = {"month": 1, "quarter": 3, "half": 6, "year": 12, "decade": 120, "century": 1200, "season": 3}
 SECONDS_OF = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 604_800, "fortnight": 1_209_600}
 # Mean lengths in seconds, to order units by size and to spread fractions of months over days.
-LENGTH = {**SECONDS_OF, "daypart": 14_400, "weekend": 172_800, **{u: 2_629_746 * m for u, m in MONTHS_OF.items()}}
+LENGTH = {
+    **SECONDS_OF,
+    "daypart": 14_400,
+    "workday": 86_400,
+    "weekend": 172_800,
+    **{u: 2_629_746 * m for u, m in MONTHS_OF.items()},
+}
 CLOCK_UNITS = frozenset({"second", "minute", "hour"})
 SEASONS = {"spring": (3, 21), "summer": (6, 21), "autumn": (9, 23), "winter": (12, 21)}
 
@@ -58,6 +64,8 @@ def shift(moment: datetime, amount: float, unit: str) -> datetime:
             months = amount * MONTHS_OF[unit]
             whole = int(months)
             return add_months(moment, whole) + timedelta(days=round((months - whole) * 30))
+        if unit == "workday":
+            return _add_workdays(moment, int(amount))
         if unit == "weekend":
             unit = "week"
         if unit == "daypart":
@@ -68,6 +76,16 @@ def shift(moment: datetime, amount: float, unit: str) -> datetime:
         return moment + timedelta(seconds=seconds)
     except (OverflowError, ValueError) as error:
         raise OutOfCalendar from error
+
+
+def _add_workdays(moment: datetime, days: int) -> datetime:
+    weeks, rest = divmod(abs(days), 5)
+    step = 1 if days > 0 else -1
+    moment += timedelta(weeks=step * weeks)
+    while rest or moment.weekday() > 4:
+        moment += timedelta(days=step)
+        rest -= moment.weekday() < 5 and rest > 0
+    return moment
 
 
 def monday(moment: datetime) -> datetime:

@@ -5,7 +5,7 @@ from typing import Any
 
 from streams.memory.timephrases.calendar import OutOfCalendar
 from streams.memory.timephrases.calendar import day as existing_day
-from streams.memory.timephrases.tokens import Clock, Pattern, When, two_digit_year
+from streams.memory.timephrases.tokens import IMPOSSIBLE, Clock, Pattern, When, two_digit_year
 
 # A number may not continue another one: versions, prices, phone numbers, fractions.
 EDGE_LEFT = r"(?<![\da-z_$€£¥#%])(?<!\d[.,:/])(?<![$€£¥]\s)"
@@ -28,8 +28,9 @@ def year_of(text: str) -> int:
     return two_digit_year(number) if len(text.lstrip("'")) <= 2 else number
 
 
-def _ymd(m: "re.Match[str]") -> When | None:
-    return checked(int(m["y"]), int(m["m"]), int(m["d"])) or checked(int(m["y"]), int(m["d"]), int(m["m"]))
+def _ymd(m: "re.Match[str]") -> When | object:
+    year, a, b = int(m["y"]), int(m["m"]), int(m["d"])
+    return checked(year, a, b) or checked(year, b, a) or IMPOSSIBLE
 
 
 def _day_month_year(m: "re.Match[str]") -> When | None:
@@ -49,7 +50,9 @@ def _month_year(m: "re.Match[str]") -> When | None:
     return When(year=int(m["y"]), month=month) if 1 <= month <= 12 else None
 
 
-def clock(hour: int, minute: int | None, second: int | None = None, half: str | None = None, exact: bool = False) -> When | None:
+def clock(
+    hour: int, minute: int | None, second: int | None = None, half: str | None = None, exact: bool = False
+) -> When | None:
     if hour > 24 or (minute or 0) > 59 or (second or 0) > 59:
         return None
     if half is not None and (hour > 12 or hour == 0):
@@ -58,7 +61,7 @@ def clock(hour: int, minute: int | None, second: int | None = None, half: str | 
 
 
 def _number(text: str | None) -> int | None:
-    return None if text is None else int(text)
+    return int(text) if text else None
 
 
 def _colon(m: "re.Match[str]") -> When | None:
@@ -101,7 +104,8 @@ CLOCKS = (
     Pattern("when", r"(?<=\d-)(?P<h>\d{1,2}):(?P<m>[0-5]\d)(?::(?P<s>[0-5]\d))?(?:" + MERIDIEM + r")?(?!\d|:\d)", _colon),
     Pattern("when", r"(?<=\d{4}[-/.]\d\d[-/.]\d\d)(?P<h>\d\d):(?P<m>[0-5]\d)(?::(?P<s>[0-5]\d))?(?P<half>)(?P<short>)(?!\d|:\d)", _colon),
     Pattern("when", r"(?<=\dt)(?P<h>\d\d):(?P<m>[0-5]\d)(?::(?P<s>[0-5]\d)(?:\.\d{1,6})?)?(?P<half>)(?P<short>)(?!\d|:\d)", _colon),
-    Pattern("when", EDGE_LEFT + r"(?P<h>\d{1,2})(?:[.]?(?P<m>[0-5]\d))?" + MERIDIEM, _with_meridiem),
+    Pattern("when", EDGE_LEFT + r"(?P<h>\d{1,2})(?:[.]?(?P<m>[0-5]\d))?\s?\.?\s?(?P<half>[ap])(?P<short>)\s?\.?\s?m\.?(?![a-z])", _with_meridiem),
+    Pattern("loose", EDGE_LEFT + r"(?P<h>\d{1,2})(?P<m>)(?P<half>)(?P<short>[ap])(?![\w'/])", _with_meridiem),
     Pattern("when", EDGE_LEFT + r"(?P<h>\d{1,2})\s?h\s?(?P<m>[0-5]\d)(?![\da-z])(?:\s?(?P<half>[ap])\s?\.?m\.?)?", _h),
     Pattern("when", EDGE_LEFT + r"(?P<h>1[3-9]|2[0-4])h(?![\da-z])", lambda m: clock(int(m["h"]), None, exact=True)),
 )  # fmt: skip

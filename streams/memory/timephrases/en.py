@@ -44,7 +44,7 @@ M, W = alternatives(MONTHS), alternatives(WEEKDAYS)
 DAY = rf"(?:\d{{1,2}}(?:st|nd|rd|th)?|{ENGLISH_ORDINAL}|{ENGLISH_CARDINAL})"
 YEAR = rf"(?:(?:1[5-9]|20|21)\d\d|'\d\d|{ENGLISH_YEAR})"
 YEAR_END = r"(?![\d:]|[.,]\d|\s?[ap]\.?m)"
-DAY_LEFT = r"(?<![\d.,:$/a-z])(?<!\$)"
+DAY_LEFT = r"(?<![\d.,$/a-z])(?<!\d:)(?<!\$\s)"
 NUMBER = rf"(?:\d{{1,4}}(?:\.\d{{1,2}})?|{ENGLISH_CARDINAL})"
 UNIT = alternatives(LONG_UNITS)
 COUNT = rf"(?:{alternatives(QUANTITIES)}|{NUMBER})"
@@ -73,27 +73,32 @@ def any_year(text: str) -> int:
 
 # --- what weak words need around them -------------------------------------------------------------------------------
 
+NAMES = frozenset({"jan", "mar", "dec"})
 PREPOSITION = re.compile(
     r"\b(?:in|of|since|by|until|till|during|last|next|this|every|each|mid|early|late|on|before|after|past|from|between"
     r"|to|and|or|previous|coming|current|week|weekend)[\s-]+$"
 )
 YEAR_BEFORE = re.compile(
     r"(?:^|[\u4e00-\u9fff]|\b(?:in|of|since|by|from|until|till|to|before|after|during|through|throughout|year|years|fy|cy|and|or|the"
-    r"|early|late|mid|around|about|circa|than|on|for|between|this|that|not|last|ago|at|over)[\s-]+|[-,&/(]\s?)$"
+    r"|early|late|mid|around|about|circa|than|on|for|between|this|that|not|last|ago|at|over)[\s-]+|[,&/(=]\s?|(?:[a-z]|(?:19|20)\d\d)\s?-\s?)$"
 )
+YEAR_AFTER = re.compile(r"\s?(?:-|to|until|till|through)\s?(?:19|20)\d\d(?!\d)")
 TIME_TAIL = re.compile(r"(?:\d|[,-]|[ap]m)\s*$")
 CLAUSE_END = re.compile(
     r"\s*(?:$|[.,!?;:)\u4e00-\u9fff-]|(?:to|and|or|at|morning|afternoon|evening|night|until|through|of|last|next|this|for"
     r"|i|we|he|she|they|it|when|with|in|is|was|will)\b|after\s(?:the\s)?next|\d)"
 )
-NUMBERED = re.compile(r"\.?,?[\s-]?(?:\d|the\s(?:\d|first|second|third)|'\d\d)|\safter\s(?:the\s)?next|\sin\s(?:a|one|\d+)\syear")
+NUMBERED = re.compile(
+    rf"\s(?:to|until|till|through|-)\s(?:{M})(?![a-z])|"
+    r"\.?,?[\s-]?(?:\d|the\s(?:\d|first|second|third)|'\d\d)|\safter\s(?:the\s)?next|\sin\s(?:a|one|\d+)\syear"
+)
 
 
 def stands(m: "re.Match[str]") -> bool:
     """A word like "may", "march" or "sun" that here is a time: alone, with a number, or where a time is expected."""
     before, after = m.string[max(0, m.start() - 14) : m.start()], m.string[m.end() : m.end() + 16]
     if not before.strip() and not after.strip(" .!?"):
-        return True
+        return m.group() not in NAMES
     if NUMBERED.match(after):
         return True
     expected = PREPOSITION.search(before) or TIME_TAIL.search(before)
@@ -107,7 +112,13 @@ def _date(m: "re.Match[str]") -> When | object | None:
     day = day_number(m["d"])
     if not 1 <= day <= 31:
         return None
-    if m["m"] in WEAK and not m["y"] and m["m"] in ("may", "march", "mar") and m.end() == m.end("m") and not stands_at(m):
+    if (
+        m["m"] in WEAK
+        and not m["y"]
+        and m["m"] in ("may", "march", "mar")
+        and m.end() == m.end("m")
+        and not stands_at(m)
+    ):
         return None
     return checked(any_year(m["y"]) if m["y"] else None, MONTHS[m["m"]], day) or IMPOSSIBLE
 
@@ -141,7 +152,7 @@ def _year(m: "re.Match[str]") -> When | None:
     """A year where one is expected; elsewhere four digits count anything."""
     year = any_year(m["y"])
     before, after = m.string[max(0, m.start() - 14) : m.start()], m.string[m.end() : m.end() + 3]
-    expected = not (before + after).strip(" .!?") or YEAR_BEFORE.search(before)
+    expected = not (before + after).strip(" .!?") or YEAR_BEFORE.search(before) or YEAR_AFTER.match(m.string, m.end())
     return When(year=year) if expected and 1900 <= year <= 2100 else None
 
 
@@ -208,6 +219,8 @@ def _ish(m: "re.Match[str]") -> When | None:
 def _duration(m: "re.Match[str]") -> Duration | None:
     amount = number(m["n"])
     unit = UNITS[m["u"] or m["short"]]
+    if 1900 <= amount <= 2100 and m["u"] and not m["u"].endswith("s"):  # "2021 weekend"
+        return None
     if m["u"] == "second" and m["n"] in ("twenty", "thirty"):  # an ordinal
         return None
     if m["half"]:
@@ -248,7 +261,7 @@ DATE_WORDS = (
     Pattern("when", rf"{EDGE_LEFT}(?P<y>{YEAR})\s?[,/-]?\s?(?P<m>{M}){RIGHT}(?!\s?\d)", _month_year),
     Pattern("when", rf"{LEFT}(?P<m>{M})\.?(?:\s?,?\s?(?:of\s|in\s)?|\sof\s|/|-)(?P<y>{YEAR}|(?<=of\s)\d\d){YEAR_END}(?!/\d)", _month_year),
     # March 3rd / the 3rd of March
-    Pattern("when", rf"{LEFT}(?P<m>{M})\.?[\s/-]*(?:the\s)?(?P<d>{DAY})(?P<y>){MONTH_DAY_RIGHT}", _date),
+    Pattern("when", rf"{LEFT}(?P<m>{M})\.?(?:[\s/-]*(?:the\s)?|,\s(?=\d+(?:st|nd|rd|th)))(?P<d>{DAY})(?P<y>){MONTH_DAY_RIGHT}", _date),
     Pattern("when", rf"{DAY_LEFT}(?P<d>{DAY})(?:\s(?:day\s)?of\s|\s|-|/|\.\s?)?(?P<m>{M})(?P<y>)\.?{RIGHT}", _date),
 )  # fmt: skip
 CLOCK_WORDS = (
@@ -256,7 +269,9 @@ CLOCK_WORDS = (
     Pattern("when", rf"{LEFT}(?P<h>{NUMBER})\s?o'?\s?clock(?:\s?(?P<half>[ap])\s?\.?\s?m\.?)?{RIGHT}", _oclock),
     Pattern("when", rf"{LEFT}(?P<h>{WORD_HOUR})(?:\s(?P<m>{WORD_MINUTE}))?\s(?P<half>[ap])\s?\.?\s?m(?![a-z])\.?", _clock_words),
     # Two bare numbers are a time only where one is expected.
-    Pattern("when", rf"(?<=at\s|om\s|to\s|nd\s|en\s|by\s|il\s|ll\s)(?P<h>{WORD_HOUR})\s(?P<m>{WORD_MINUTE})(?P<half>){RIGHT}(?!\s(?:{UNIT}|percent|people){RIGHT})", lambda m: clock(int(number(m["h"])), int(number(re.sub(r"^oh?\s", "", m["m"]))))),
+    Pattern("when", rf"(?<=at\s|om\s|to\s|nd\s|en\s|by\s|il\s|ll\s|or\s)(?P<h>{WORD_HOUR})[\s-](?P<m>{WORD_MINUTE})(?P<half>){RIGHT}(?!\s(?:{UNIT}|percent|people){RIGHT})", lambda m: clock(int(number(m["h"])), int(number(re.sub(r"^oh?\s", "", m["m"]))))),
+    Pattern("when", r"(?<=\bat\s)(?P<h>\d{1,2})\.(?P<m>[0-5]\d)(?![\d.])(?!\s(?:k|kg|percent|m|miles))", lambda m: clock(int(m["h"]), int(m["m"]))),
+    Pattern("when", rf"(?:^|(?<=at\s|by\s|nd\s))half\s(?P<h>{WORD_HOUR})(?![a-z])", lambda m: clock(int(number(m["h"])), 30)),
     Pattern("when", rf"{LEFT}(?P<h>\d{{1,4}})\s?-?ish{RIGHT}", _ish),
     Pattern("when", _words(NOON), lambda m: When(clock=Clock(NOON[m.group()], exact=True))),
     Pattern("when", _words(("noonish", "around noon", "about noon")), lambda m: When(clock=Clock(12, exact=True), fuzzy=True)),
@@ -311,7 +326,20 @@ def build() -> Lexer:
 
 
 def _first_words() -> set[str]:
-    tables = (MONTHS, WEEKDAYS, SEASONS, LONG_UNITS, PARTS, RELATIVES, SHIFTS, NOON, SETS, QUANTITIES, FEASTS, ENGLISH_WORDS)
+    tables = (
+        MONTHS,
+        WEEKDAYS,
+        SEASONS,
+        LONG_UNITS,
+        PARTS,
+        RELATIVES,
+        SHIFTS,
+        NOON,
+        SETS,
+        QUANTITIES,
+        FEASTS,
+        ENGLISH_WORDS,
+    )
     words = {w for table in tables for w in table}
     words |= {w for group in (*BINDING.values(), *EDGES.values()) for w in group} | {"workweek", "noonish", "date"}
     words |= {"calendar", "fiscal", "work", "school", "w", "wc"}

@@ -22,12 +22,13 @@ SEASONS = {"spring": "spring", "summer": "summer", "autumn": "autumn", "fall": "
 WEAK = frozenset({"may", "march", "mar", "sat", "sun", "wed", "mon", "dec", "jan", "fall", "spring"})
 
 UNITS = {
-    name: unit
+    name.replace("_", " "): unit
     for unit, names in {
         "second": "second seconds sec secs s",
         "minute": "minute minutes min mins m '",
         "hour": "hour hours hr hrs h",
         "day": "day days d",
+        "workday": "workday workdays weekday weekdays business_day business_days working_day working_days",
         "week": "week weeks wk wks w",
         "fortnight": "fortnight fortnights",
         "weekend": "weekend weekends",
@@ -85,7 +86,8 @@ RELATIVES = {
     "late tonight": Relative("day", 0, "late night"),
     **dict.fromkeys(("last night", "yesterday night"), Relative("day", -1, "night")),
     "late last night": Relative("day", -1, "late night"),
-    **dict.fromkeys(("right now", "just now", "now", "at the moment", "at this moment", "at the minute", "asap",
+    **dict.fromkeys(("right now", "just now", "now", "at the moment", "at this moment", "at the minute",
+                     "at the present time", "at present", "at this time", "asap",
                      "as soon as possible"), NOW),
     **dict.fromkeys(("eod", "the eod", "end of day", "end of the day", "the end of the day", "cob",
                      "close of business"), Relative("day", 0, clock=Clock(23, 59, exact=True))),

@@ -91,7 +91,7 @@ FEASTS = (
     _feast("orthodox -2", "orthodox good friday", "orthodox great friday", "东正教圣周五", "东正教沉默周五",
            "东正教耶稣受难日"),
     _feast("orthodox 1", "orthodox easter monday", "东正教复活节星期一"),
-    _feast("lunar 1 1", "chinese new year", "chinese new year's day", "lunar new year", "lunar new year's day",
+    _feast("lunar 1 1", "chinese new year", "chinese new year's day", "lunar new year", "lunar new year's day", "chinese lunar new year", "chinese lunar new year's day",
            "spring festival", "春节", "大年初一", "中国新年", "农历新年", "新春佳节", "过年"),
     _feast("lunar 12 0", "chinese new year's eve", "lunar new year's eve", "除夕", "除夕夜", "年三十", "大年三十",
            "大年夜", "年夜"),

@@ -71,7 +71,9 @@ class Grammar:
         try:
             if said.nth is not None:
                 year = said.year or shift(self._reference, said.steps, "year").year
-                return replace(token, value=When(base=nth_unit(unit_span(day(year, 1, 1), "year"), said.unit, said.nth)))
+                return replace(
+                    token, value=When(base=nth_unit(unit_span(day(year, 1, 1), "year"), said.unit, said.nth))
+                )
             span = unit_span(self._reference, said.unit, said.steps)
             if said.count > 1 and span.start is not None:
                 span = replace(span, end=shift(span.start, said.count, said.unit))
@@ -124,15 +126,27 @@ class Grammar:
         fuzzy = span.fuzzy or any(self._kind(k) == "approx" for k in range(i, start)) or self._kind(j) == "approx"
         if self._kind(j) == "approx":
             j += 1
-        return Reading("point", span, self._dated(when), fuzzy, span.grain), j
+        # "last minute" and "next hour" last; a clock time and "5 minutes ago" are moments.
+        whole = span.timed and when.clock is None and span.start is not None and span.grain in CLOCK_UNITS
+        lasting = whole and span.grain != "second" and span.end == shift(span.start or self._reference, 1, span.grain)
+        return Reading("range" if lasting else "point", span, self._dated(when), fuzzy, span.grain), j
 
     @staticmethod
     def _dated(when: When) -> bool:
         return when.has(*DATE_FIELDS)
 
     def _number_alone(self, i: int, before: str, earlier: str) -> tuple[When, int] | None:
-        """"at 7", "on the 27th", "on 15": only where nothing follows that the number could count."""
-        if self._kind(i) not in ("num", "ord") or self._kind(i + 1) not in ("end", "stop", "comma", "glue", "at", "approx", "when", "to"):
+        """ "at 7", "on the 27th", "on 15": only where nothing follows that the number could count."""
+        if self._kind(i) not in ("num", "ord") or self._kind(i + 1) not in (
+            "end",
+            "stop",
+            "comma",
+            "glue",
+            "at",
+            "approx",
+            "when",
+            "to",
+        ):
             return None
         n = self._value(i)
         if before == "at" and self._kind(i) == "num" and n == int(n) and 1 <= n <= 24:
@@ -141,8 +155,13 @@ class Grammar:
             found = self._extend(When(day=int(n)), i + 1)
             if found[0].clock is not None:
                 return found
-        if before in ("on", "the") and n == int(n) and 1 <= n <= 31 and (
-            (self._kind(i) == "ord" and (earlier == "on" or n > 3)) or (before == "the" and n > 12)
+        if before == "the" and self._kind(i) == "ord" and i == 1 and self._kind(i + 1) == "end" and n <= 31:
+            return When(day=int(n)), i + 1
+        if (
+            before in ("on", "the")
+            and n == int(n)
+            and 1 <= n <= 31
+            and ((self._kind(i) == "ord" and (earlier == "on" or n > 3)) or (before == "the" and n > 12))
         ):
             return self._extend(When(day=int(n)), i + 1)
         return None
@@ -185,20 +204,29 @@ class Grammar:
         return None
 
     def _loose_number(self, when: When, j: int, k: int) -> tuple[When, int] | None:
-        """"this morning at 7", "tonight around 7", "7, this morning", "8pm on the 15th"."""
+        """ "this morning at 7", "tonight around 7", "7, this morning", "8pm on the 15th"."""
         if self._kind(k) not in ("num", "ord"):
             return None
         n = self._value(k)
         glue = {self._kind(x) for x in range(j, k)}
         if n != int(n) or self._kind(k + 1) in ("unit", "word"):
             return None
-        if self._kind(k) == "num" and when.clock is None and glue & {"at", "approx", "for"} and 0 < n <= 24 and (
-            when.part or when.base or when.has("weekday", "day")
+        if (
+            self._kind(k) == "num"
+            and when.clock is None
+            and glue & {"at", "approx", "for"}
+            and 0 < n <= 24
+            and (when.part or when.base or when.has("weekday", "day"))
         ):
             return When(clock=Clock(int(n))), k + 1
         if glue & {"on"} and when.clock is not None and not self._dated(when) and 1 <= n <= 31:
             return When(day=int(n)), k + 1
-        if when.weekday is not None and not when.has("day", "month", "base", "step") and 1 <= n <= 31 and glue <= {"the"}:
+        if (
+            when.weekday is not None
+            and not when.has("day", "month", "base", "step")
+            and 1 <= n <= 31
+            and glue <= {"the"}
+        ):
             closed = self._kind(k + 1) in ("end", "stop")
             if self._kind(k) == "ord" or (closed and ("the" in glue or n > 12)):
                 return When(day=int(n)), k + 1
@@ -215,15 +243,22 @@ class Grammar:
                     return False
                 if b.has("month") and LENGTH[grain] < LENGTH["quarter"] and not a.offset:
                     return grain == "day" and b.day is not None
-                if b.has("clock", "part") and LENGTH[grain] > LENGTH["day"] and not (
-                    a.offset or a.has("day", "weekday", "feast") or b.has("day", "weekday", "feast")
+                if (
+                    b.has("clock", "part")
+                    and LENGTH[grain] > LENGTH["day"]
+                    and not (a.offset or a.has("day", "weekday", "feast") or b.has("day", "weekday", "feast"))
                 ):
                     return False
-            if a.feast is not None and b.has("month", "day"):
+            if a.feast is not None and b.has("month", "day", "weekday"):
                 return False
-            if a.month is not None and a.day is None and b.has("clock", "part") and not self._dated(b):
+            if a.month is not None and not (a.day or b.day) and b.has("clock", "part", "weekday"):
                 return False
-            if a.year is not None and not a.has("month", "feast") and b.has("clock", "part", "weekday") and not b.has("month"):
+            if (
+                a.year is not None
+                and not a.has("month", "feast")
+                and b.has("clock", "part", "weekday")
+                and not b.has("month")
+            ):
                 return False
             if a.season is not None and b.has("month", "day", "weekday", "clock", "part"):
                 return False
@@ -283,13 +318,15 @@ class Grammar:
         return None
 
     def _unit_after(self, i: int, depth: int) -> tuple[When, int] | None:
-        """"month after next", "week before last", "week of April 10th", "day before"."""
+        """ "month after next", "week before last", "week of April 10th", "day before"."""
         unit = self._value(i)
         j = i + 1
         if self._kind(j) == "ordafter":
             return When(base=unit_span(self._reference, unit, self._value(j))), j + 1
         if self._kind(j) in ("of", "beginning", "since", "from"):
-            found = self._point(self._skip(j, "of", "beginning", "since", "from", "on", "in", "the", limit=4), depth + 1)
+            found = self._point(
+                self._skip(j, "of", "beginning", "since", "from", "on", "in", "the", limit=4), depth + 1
+            )
             if found is None and self._kind(j) == "of":
                 k = self._skip(j + 1, "the")
                 if self._kind(k) in ("ord", "num") and 1 <= self._value(k) <= 31:
@@ -300,7 +337,11 @@ class Grammar:
                     if unit == "weekend" and start.weekday() < 2:  # the weekend of a Monday is the one before it
                         start = shift(start, -start.weekday() - 1, "day")
                     return When(base=unit_span(start, unit)), found[1]
-        if unit in ("day", "minute", "hour") and self._kind(j) in ("before", "after") and self._tokens[i - 1].kind == "the":
+        if (
+            unit in ("day", "minute", "hour")
+            and self._kind(j) in ("before", "after")
+            and self._tokens[i - 1].kind == "the"
+        ):
             sign = -1 if self._kind(j) == "before" else 1
             found = self._point(j + 1, depth + 1)
             if found:
@@ -317,14 +358,14 @@ class Grammar:
         return (When(base=unit_span(start, "week")), found[1]) if found and start else None
 
     def _numbered_unit(self, i: int) -> tuple[When, int] | None:
-        """"week 10", "quarter 3"."""
+        """ "week 10", "quarter 3"."""
         if self._value(i) == "week" and self._kind(i + 1) == "num" and 1 <= self._value(i + 1) <= 53:
             year = self._reference.year
             return When(base=iso_week(year, int(self._value(i + 1)))), i + 2
         return None
 
     def _shifted(self, i: int, depth: int) -> tuple[When, int] | None:
-        """"next week", "last Friday", "this March", "上上周末", "next Christmas"."""
+        """ "next week", "last Friday", "this March", "上上周末", "next Christmas"."""
         step = self._value(i)
         j = i + 1
         ref = self._reference
@@ -342,7 +383,7 @@ class Grammar:
         return None
 
     def _edge(self, i: int, depth: int) -> tuple[When, int] | None:
-        """"end of March", "early next week", "the beginning of 2017", "rest of the week"."""
+        """ "end of March", "early next week", "the beginning of 2017", "rest of the week"."""
         edge = self._value(i)
         k = self._skip(i + 1, "of", "the", "in", "approx", "my", limit=3)
         found = self._point(k, depth + 1)
@@ -371,7 +412,7 @@ class Grammar:
         return Span(_cut(start, end, low), _cut(start, end, high), span.grain, span.timed, fuzzy=True)
 
     def _nth(self, i: int, depth: int) -> tuple[When, int] | None:
-        """"first Monday of last month", "last day of October", "third quarter", "20th of next month"."""
+        """ "first Monday of last month", "last day of October", "third quarter", "20th of next month"."""
         if self._kind(i) == "shift":
             n, j = -1, i + 1
         else:
@@ -385,9 +426,13 @@ class Grammar:
             return self._first_or_last_few(n, j, depth)
         if self._kind(j) == "unit":
             unit = self._value(j)
-        elif self._kind(j) == "when" and self._value(j).weekday is not None and self._value(j) == When(weekday=self._value(j).weekday):
+        elif (
+            self._kind(j) == "when"
+            and self._value(j).weekday is not None
+            and self._value(j) == When(weekday=self._value(j).weekday)
+        ):
             unit = self._value(j).weekday
-        elif self._kind(j) == "of":
+        elif self._kind(j) in ("of", "shift"):
             found = self._point(self._skip(j, "of", "the"), depth + 1)
             if found and found[0].base is not None and found[0].base.grain == "month" and 1 <= n <= 31:
                 return found[0].unite(When(day=n)) or When(day=n), found[1]
@@ -397,6 +442,8 @@ class Grammar:
         if self._kind(i) == "num":
             return None
         k = self._skip(j + 1, "of", "in", "the", "glue", limit=3)
+        if self._kind(k) == "loose" and self._value(k).year is not None and isinstance(unit, str):
+            return When(base=self._nth_of(self._place(self._value(k)), unit, n)), k + 1
         close = k > j + 1 or (self._kind(i) == "ord" and self._kind(k) in ("when", "shift"))
         found = self._point(k, depth + 1) if close else None
         if found is None and isinstance(unit, int) and self._kind(i) == "ord":
@@ -408,7 +455,7 @@ class Grammar:
         return When(base=self._nth_of(self._place(found[0]), unit, n)), found[1]
 
     def _first_or_last_few(self, sign: int, j: int, depth: int) -> tuple[When, int] | None:
-        """"the first 2 weeks of 2021", "last three days of May"."""
+        """ "the first 2 weeks of 2021", "last three days of May"."""
         amount: Duration = self._value(j)
         count, unit = amount.parts[0]
         if self._kind(j + 1) not in ("of", "in"):
@@ -428,14 +475,14 @@ class Grammar:
         return replace(one, start=shift(one.end, -count, unit))
 
     def _last_of(self, i: int, depth: int) -> tuple[When, int] | None:
-        """"last Friday of October", which is no last Friday."""
+        """ "last Friday of October", which is no last Friday."""
         try:
             return self._nth(i, depth) if self._value(i) == -1 else None
         except OutOfCalendar:
             return None
 
     def _hour_in_part(self, i: int) -> tuple[When, int] | None:
-        """"3 in the morning", "12 lunchtime"."""
+        """ "3 in the morning", "12 lunchtime"."""
         k = self._skip(i + 1, "in", "at", "the", limit=2)
         n = self._value(i)
         if self._kind(i) == "num" and self._kind(k) == "when" and 0 < n <= 12 and n == int(n):
@@ -459,7 +506,7 @@ class Grammar:
         return None
 
     def _weekdays_away(self, i: int) -> tuple[When, int] | None:
-        """"4 Tuesdays from now", "2 Thursdays ago"."""
+        """ "4 Tuesdays from now", "2 Thursdays ago"."""
         if self._kind(i + 1) != "weekdays" or self._kind(i + 2) not in ("ago", "later"):
             return None
         n, weekday = int(self._value(i)), self._value(i + 1)
@@ -485,6 +532,8 @@ class Grammar:
         """What Chinese puts behind: 三月底, 九月下旬, 十月的第一个星期一, 今年前三季度."""
         k = self._skip(j, "glue", limit=1)
         kind = self._kind(k)
+        if kind == "unit" and self._value(k) == "weekend" and when.feast is not None:
+            return self._weekend_around(self._place(when)), k + 1
         if kind == "postedge" and k == j:
             span = self._place(when)
             return When(base=self._post_edge(self._value(k), span)), k + 1
@@ -507,6 +556,15 @@ class Grammar:
             sign, count, unit = self._value(k)
             return When(base=self._few(self._place(when), sign, count, unit)), k + 1
         return None
+
+    @staticmethod
+    def _weekend_around(feast: Span) -> When:
+        """The weekend next to a feast; a Monday feast makes it a long one."""
+        if feast.start is None:
+            raise OutOfCalendar
+        weekday = feast.start.weekday()
+        saturday = shift(feast.start, -2 - weekday if weekday < 2 else 5 - weekday, "day")
+        return When(base=Span(saturday, shift(saturday, 3 if weekday == 0 else 2, "day"), "weekend"))
 
     def _post_edge(self, edge: str, span: Span) -> Span:
         """Chinese edges: 月初 is the first five days, 月底 the last week, 年底 the last two months."""
@@ -532,7 +590,7 @@ class Grammar:
     # --- counting ------------------------------------------------------------------------------------------------
 
     def _in(self, i: int) -> tuple[When, int] | None:
-        """"in two weeks", "in 1d, 2hr and 5min"."""
+        """ "in two weeks", "in 1d, 2hr and 5min"."""
         found = self._amount(self._skip(i + 1, "approx", "the", limit=1))
         if found is None:
             return None
@@ -550,7 +608,11 @@ class Grammar:
         for _ in range(5):
             k = self._skip(j, "comma", "and", "glue", limit=2)
             if self._kind(k) != "dur" or self._kind(k + 1) in ("ago", "later"):
-                if self._kind(k) != "dur" or k - j > 1 or (self._kind(j) in ("and",) and self._tokens[k].value.unit == amount.unit):
+                if (
+                    self._kind(k) != "dur"
+                    or k - j > 1
+                    or (self._kind(j) in ("and",) and self._tokens[k].value.unit == amount.unit)
+                ):
                     break
             more: Duration = self._value(k)
             if {u for _, u in more.parts} & {u for _, u in amount.parts}:
@@ -570,7 +632,7 @@ class Grammar:
         return When(base=span, offset=True)
 
     def _counted_point(self, i: int, depth: int) -> tuple[When, int] | None:
-        """"3 days ago", "two weeks after next Friday", "三天前", "4 tuesdays from now"."""
+        """ "3 days ago", "two weeks after next Friday", "三天前", "4 tuesdays from now"."""
         found = self._amount(i)
         if found is None:
             return None
@@ -595,7 +657,7 @@ class Grammar:
         """Stretches counted from the reference: "past 3 days", "within two weeks", "3天内", 近两年."""
         j = self._skip(i, "in", "the", "on", "within", limit=4)
         within = any(self._kind(k) == "within" for k in range(i, j))
-        step = None
+        step: int | None = None
         if self._kind(j) == "shift":
             step, j = self._value(j), j + 1
         found: tuple[Duration, int] | None
@@ -612,7 +674,7 @@ class Grammar:
             if self._kind(j) != "inside":
                 return None
             j += 1
-        elif self._kind(j) in ("ago", "later"):
+        elif self._kind(j) in ("ago", "later", "before", "after", "from"):
             return None
         elif self._kind(j) == "inside":
             j += 1
@@ -631,13 +693,14 @@ class Grammar:
         return Reading("range", Span(a, b, amount.unit, timed), True, True, amount.unit), j
 
     def _lasting(self, i: int) -> tuple[Reading, int] | None:
-        """"from 4pm for thirty minutes", "for 2 hours from 2pm"."""
+        """ "from 4pm for thirty minutes", "for 2 hours from 2pm"."""
         j = self._skip(i, "from", "for", limit=1)
         if self._kind(j) == "dur":
             found = self._amount(j)
             if found is None:
                 return None
             amount, k = found
+            k = self._skip(k, "comma", limit=1)
             starting = self._kind(k) in ("beginning", "since") or (
                 self._kind(k) == "from" and (self._kind(i) == "for" or self._value(k).startswith("start"))
             )
@@ -724,6 +787,8 @@ class Grammar:
     def _sides(self, i: int) -> list[tuple[When | int, int]]:
         """Readings of one side: a point, or a bare number that takes its meaning from the other side."""
         sides: list[tuple[When | int, int]] = []
+        if self._kind(i) == "loose" and self._value(i).clock is not None:
+            sides.append(self._extend(self._value(i), i + 1))
         for found in (self._point(i), self._safe_part(i)):
             if found is not None:
                 sides.append(found)
@@ -758,7 +823,9 @@ class Grammar:
             )
             if not monthly and not (0 <= left <= 24 and 0 <= right <= 24):
                 return None
-            left, right = (When(day=left), When(day=right)) if monthly else (When(clock=Clock(left)), When(clock=Clock(right)))
+            left, right = (
+                (When(day=left), When(day=right)) if monthly else (When(clock=Clock(left)), When(clock=Clock(right)))
+            )
         elif isinstance(left, int):
             assert isinstance(right, When)
             liked = self._like(left, right)
@@ -821,7 +888,13 @@ class Grammar:
             return None
         if _is_now(right) and a.start > b.start:
             a = place(left, self._reference, "past")
-        elif self._tense == "future" and _floats(left) and _floats(right) and not (a.timed or b.timed) and b.start < a.start:
+        elif (
+            self._tense == "future"
+            and _floats(left)
+            and _floats(right)
+            and not (a.timed or b.timed)
+            and b.start < a.start
+        ):
             earlier = place(left, self._reference, "past")  # the range that we are in
             if earlier.start is not None and earlier.start <= self._reference < b.end:
                 a = earlier
@@ -838,13 +911,26 @@ class Grammar:
 
     def _share(self, left: When, right: When) -> tuple[When, When]:
         if left.has("base") or right.has("base"):
-            if left.base is not None and not right.has("base", "month", "year", "weekday", "feast") and right.day is not None:
+            if (
+                left.base is not None
+                and not right.has("base", "month", "year", "weekday", "feast")
+                and right.day is not None
+            ):
                 right = right.fill(left, ("base", "offset"))
-            if right.base is not None and not left.has("base", "month", "year", "weekday", "feast") and left.day is not None:
+            if (
+                right.base is not None
+                and not left.has("base", "month", "year", "weekday", "feast")
+                and left.day is not None
+            ):
                 left = left.fill(right, ("base", "offset"))
             if left.base is not None and left.base.grain == "year" and right.month is not None and right.year is None:
                 right = right.fill(left, ("base", "offset"))
-            if left.base is not None and left.base.grain == "week" and right.weekday is not None and not right.has("month", "base", "step"):
+            if (
+                left.base is not None
+                and left.base.grain == "week"
+                and right.weekday is not None
+                and not right.has("month", "base", "step")
+            ):
                 right = right.fill(left, ("base", "offset"))
             return left, right
         if left.day is not None and left.month is None and right.month is not None and right.day is not None:
@@ -885,8 +971,12 @@ class Grammar:
     # --- open ends -----------------------------------------------------------------------------------------------
 
     def _open(self, i: int) -> tuple[Reading, int] | None:
-        """"before Friday", "since 2019", "周五之前", "2018 or later"."""
+        """ "before Friday", "since 2019", "周五之前", "2018 or later"."""
         kind = self._kind(i)
+        amount = self._amount(i + 1) if kind == "after" else None
+        if amount is not None and self._kind(amount[1]) not in ("from", "before", "after"):  # "after 5 days"
+            when, j = self._offset(self._reference, amount[0], 1), amount[1]
+            return Reading("range", replace(self._place(when), end=None), True, True, amount[0].unit), j
         if kind in ("before", "after", "since", "until", "from", "at_least", "at_most"):
             found = self._point(self._skip(i + 1, "the", "on", "in", "at", "approx", limit=2))
             if found is None or (kind == "from" and self._kind(found[1]) not in ("onwards", "since")):
@@ -917,7 +1007,7 @@ class Grammar:
     # --- sets ----------------------------------------------------------------------------------------------------
 
     def _set(self, i: int) -> tuple[Reading, int] | None:
-        """"every Monday at 9", "每周一", "9am every day", "daily"."""
+        """ "every Monday at 9", "每周一", "9am every day", "daily"."""
         j = i
         if self._kind(j) == "when" or self._kind(j) in ("at", "on"):
             clock = self._point(self._skip(j, "at", "on", limit=1))
@@ -938,7 +1028,9 @@ class Grammar:
                 grain, j = self._value(j).unit, j + 1
             elif self._kind(j) == "when":
                 when: When = self._value(j)
-                grain = "week" if when.weekday is not None else "year" if when.has("month", "feast", "season") else "day"
+                grain = (
+                    "week" if when.weekday is not None else "year" if when.has("month", "feast", "season") else "day"
+                )
                 j += 1
             else:
                 return None
@@ -963,17 +1055,15 @@ def _is_now(when: When) -> bool:
 
 
 def _share_half(left: When, right: When) -> tuple[When, When]:
-    """"5 to 6pm" begins at five in the afternoon, "11 to 3pm" in the morning."""
+    """ "5 to 6pm" begins at five in the afternoon, "11 to 3pm" in the morning."""
     a, b = left.clock, right.clock
     assert a is not None and b is not None
     half = b.half or (PARTS[right.part][2] if right.part else None)
     if a.half is None and left.part is None and not a.exact and a.hour <= 12 and half in ("am", "pm"):
         end = hour_of(b, right.part) * 60 + (b.minute or 0)
         start = hour_of(replace(a, half=half), None) * 60 + (a.minute or 0)
-        if start < end:
-            left = replace(left, clock=replace(a, half=half))
-        elif half == "pm":
-            left = replace(left, clock=replace(a, half="am"))
+        other = "am" if half == "pm" else "pm"
+        left = replace(left, clock=replace(a, half=half if start < end else other))
     return left, right
 
 

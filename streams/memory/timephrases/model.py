@@ -7,7 +7,7 @@ from typing import Literal
 Kind = Literal["date", "datetime", "daterange", "datetimerange", "time", "timerange", "duration", "set"]
 
 Granularity = Literal[
-    "second", "minute", "hour", "daypart", "day", "week", "fortnight", "weekend", "month",
+    "second", "minute", "hour", "daypart", "day", "workday", "week", "fortnight", "weekend", "month",
     "quarter", "half", "season", "year", "decade", "century",
 ]  # fmt: skip
 

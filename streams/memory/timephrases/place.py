@@ -189,6 +189,7 @@ def _month(when: When, reference: datetime, tense: Tense) -> Span:
 
 def _monthday(when: When, reference: datetime, tense: Tense) -> Span:
     """The nth of a month; with a weekday the nearest month where both agree ("Friday the 13th")."""
+
     def make(steps: int) -> Span:
         month = shift(midnight(reference).replace(day=1), steps, "month")
         found = day(month.year, month.month, when.day or 1)

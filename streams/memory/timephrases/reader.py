@@ -17,7 +17,7 @@ from streams.memory.timephrases.tokens import Lexer, Token
 HAN = re.compile(r"[\u4e00-\u9fff]")
 LATIN = re.compile(r"[a-z]{2}")
 # Where no phrase goes on. A full stop counts only after a word: "5 p.m. today" and "Feb. 5" go on.
-CLAUSE_END = re.compile(r"[\n\r。!?;]+|(?<=[a-z]{4})\.\s+")
+CLAUSE_END = re.compile(r"[\n\r。!?;]+|(?<=[a-z]{4})\.\s+(?=[a-z])")
 
 
 @dataclass(frozen=True, slots=True)

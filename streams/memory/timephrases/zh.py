@@ -30,7 +30,7 @@ from streams.memory.timephrases.zh_words import (
 
 FEASTS = [name for name in RULES if not name.isascii()]
 NUMBER = rf"(?:\d{{1,4}}(?:\.\d{{1,2}})?|[{HAN}]{{1,6}})"
-SMALL = r"(?:\d{1,2}|[零〇]?[一二两三四五六七八九十廿卅]{1,3})"
+SMALL = r"(?:\d{1,2}|[零〇](?=[点时])|[零〇]?[一二两三四五六七八九十廿卅]{1,3})"
 MONTH = r"(?:1[0-2]|0?[1-9]|十[一二]?|[一二三四五六七八九])"
 LUNAR_DAY = r"(?:初[一二三四五六七八九十]|[一二三四五六七八九十廿卅]{1,3}|\d{1,2})"
 YEAR4 = r"(?:\d{4}|[零〇一二三四五六七八九]{4})"
@@ -119,7 +119,9 @@ def _shift(m: "re.Match[str]") -> int:
     word = m["s"]
     if word[0] in "上下":
         return -len(word) if word[0] == "上" else len(word)
-    return {"过去": -1, "最近": -1, "近": -1, "前": -1, "未来": 1, "后": 1, "今后": 1, "接下来": 1, "往后": 1}.get(word, 0)
+    return {"过去": -1, "最近": -1, "近": -1, "前": -1, "未来": 1, "后": 1, "今后": 1, "接下来": 1, "往后": 1}.get(
+        word, 0
+    )
 
 
 def _quarter(m: "re.Match[str]") -> tuple[int, str] | None:
@@ -224,6 +226,10 @@ def build() -> Lexer:
 
 _ = (Relative,)
 
-CUES = re.compile(r"[\d年月日号天周点时分秒晨早晚午夜昼节旬季初底末纪钟期拜春夏秋冬刚现此当目如眼而依明今昨]" + "|" + alternatives(FEASTS))
+CUES = re.compile(
+    r"[\d年月日号天周点时分秒晨早晚午夜昼节旬季初底末纪钟期拜春夏秋冬刚现此当目如眼而依明今昨]"
+    + "|"
+    + alternatives(FEASTS)
+)
 PAST = re.compile(r"了|过(?![年节去后完])|曾|那时|当初|已经")
 FUTURE = re.compile(r"要|会|打算|准备|计划|将|想|应该|必须|得|请|提醒|安排|快|还没|再过")

@@ -4,8 +4,8 @@ from streams.memory.timephrases.tokens import Relative
 
 WEEKDAYS = {c: i for i, c in enumerate("一二三四五六日")} | {"天": 6} | {str(i): i - 1 for i in range(1, 8)}
 UNITS = {
-    "秒钟": "second", "秒": "second", "分钟": "minute", "分": "minute", "小时": "hour", "钟头": "hour", "天": "day",
-    "日": "day", "周": "week", "星期": "week", "礼拜": "week", "周末": "weekend", "月": "month", "季度": "quarter",
+    "秒钟": "second", "秒": "second", "分钟": "minute", "小时": "hour", "钟头": "hour", "天": "day",
+    "日": "day", "工作日": "workday", "个工作日": "workday", "周": "week", "星期": "week", "礼拜": "week", "周末": "weekend", "月": "month", "季度": "quarter",
     "年": "year", "世纪": "century", "晚上": "day", "晚": "day",
 }  # fmt: skip
 BARE_UNITS = {
