@@ -38,7 +38,8 @@ def take_back(old: MemoryRecord, new: MemoryRecord, similarity: float, profile: 
     taken_up = shared / max(1, min(len(one.content), ENOUGH_WORDS))
     strength = round(similarity + min(1.0, taken_up), 6)
     said = discourse(new.content)
-    if said.corrects and (taken_up >= TAKEN_UP or similarity >= profile.conflict):
+    halfway = (profile.conflict + profile.duplicate) / 2
+    if said.corrects and (taken_up >= TAKEN_UP or similarity >= halfway):
         return Relation(Kind.TAKE_BACK, "corrects what was said", strength)
     if said.denies and taken_up >= TAKEN_UP_BY_DENIAL:
         return Relation(Kind.TAKE_BACK, "denies what was said", strength)

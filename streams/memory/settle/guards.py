@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from schemas.memory import MemoryRecord
+from streams.memory.settle.discourse import discourse
 from streams.memory.settle.wording import Wording, key, wording
 
 
@@ -38,22 +39,35 @@ def _apart(one: frozenset[str], other: frozenset[str], telling: frozenset[str]) 
     return bool(one and other and not one & other) or (one & telling) != (other & telling)
 
 
-def guard(old: MemoryRecord, new: MemoryRecord) -> str | None:
+def guard(old: MemoryRecord, new: MemoryRecord, *, nearly_equal: bool) -> str | None:
     """The first difference that counts, in words; None when there is none.
 
-    What the newer one leaves out may be missing: it then adds nothing to what is kept. What it adds counts.
+    What the newer one leaves out may be missing: it then adds nothing to what is kept. What it adds counts, but for
+    names beside a text that is nearly equal.
     """
     one, other = wording(old.content), wording(new.content)
-    if old.polarity != new.polarity or one.negated != other.negated:
+    if denials(old) != denials(new):
         return "one affirms what the other denies"
     if other.figures and one.figures != other.figures:
         return "the figures differ"
     if _apart(one.often, other.often, _SELDOM) or _apart(one.quantity, other.quantity, _ONLY):
         return "how often or how many differs"
-    if not other.names <= one.names | one.content | set(one.words):
+    if _names_differ(one, other, nearly_equal=nearly_equal):
         return "the names differ"
     if not same_interval(old, new) or old.temporary != new.temporary:
         return "they hold at different times"
-    if old.operation != new.operation:
+    before, after = discourse(old.content), discourse(new.content)
+    if old.operation != new.operation or (after.corrects, after.denies) != (before.corrects, before.denies):
         return "one takes back or corrects"
     return None
+
+
+def denials(record: MemoryRecord) -> int:
+    """How often a statement denies; at least once when extraction read it as negative."""
+    return max(wording(record.content).denials, int(record.polarity == "negative"))
+
+
+def _names_differ(one: Wording, other: Wording, *, nearly_equal: bool) -> bool:
+    added = other.names - one.names - one.content - set(one.words)
+    left_out = one.names - other.names - other.content - set(other.words)
+    return bool(added) and (bool(left_out) or not nearly_equal)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from schemas.memory import MemoryRecord
-from streams.memory.settle.guards import guard, same_interval, same_value, value_of
+from streams.memory.settle.guards import same_interval, same_value, value_of
 from streams.memory.settle.kinds import NONE, Kind, Relation
+from streams.memory.settle.texts import near_texts
 from streams.memory.settle.wording import wording
 from streams.ports import ModelProfile
 
@@ -26,9 +27,7 @@ def same_slot(old: MemoryRecord, new: MemoryRecord, similarity: float | None, pr
     if new.replaced_value and _means(new.replaced_value, old):
         return Relation(Kind.REPLACE, f"names it as no longer so ({name})")
     if not single:
-        if similarity is not None and similarity >= profile.duplicate and guard(old, new) is None:
-            return Relation(Kind.REPEAT, f"near in meaning in the same slot ({name})")
-        return NONE
+        return NONE if similarity is None else near_texts(old, new, similarity, profile)
     if new.polarity == "negative":
         return NONE  # "not in Bonn" says nothing of Berlin
     if old.polarity == "positive" and _detailed(old, new):

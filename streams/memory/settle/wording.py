@@ -48,7 +48,7 @@ _WEEKDAYS: Final = {
 _DAY: Final = re.compile("|".join(sorted(_WEEKDAYS, key=len, reverse=True)))
 
 _NOT_EN: Final = re.compile(
-    r"\b(?:not|never|no|none|nobody|nothing|neither|nor|without|cannot|dislikes?|hates?|detests?|loathes?|avoids?|"
+    r"\b(?:not|never|no|none|nobody|nothing|neither|nor|without|cannot|dislikes?|hates?|detests?|loathes?|avoid(?:s|ed|ing)?|exclud(?:es?|ed|ing)|prohibit(?:s|ed)?|forbid(?:s|den)?|bans?|banned|"
     r"refuses?|lacks?|stopped|quit|unable|unlike|against|rather than|instead of|\w+n['’]t)\b|\b(?:non|un)-"
 )
 _NOT_ZH: Final = re.compile(
@@ -143,10 +143,12 @@ class Wording:
     said: tuple[str, ...]
     content: frozenset[str]
     figures: frozenset[str]
-    negated: bool
+    denials: int
     often: frozenset[str]
     quantity: frozenset[str]
     names: frozenset[str]
+    # Content of what comes second: "tea over COFFEE", "rather than COFFEE", "no longer COFFEE", "而不是咖啡".
+    rejected: frozenset[str]
 
 
 _NAME: Final = re.compile(r"(?<=[a-z0-9,;:'’] )(?:[A-Z][\w'’.-]*)")
@@ -167,6 +169,13 @@ _LIKING: Final = dict.fromkeys(
 ) | dict.fromkeys(("喜欢", "喜歡", "热爱", "钟爱", "讨厌", "討厭", "偏好"), "like")
 
 
+_REJECTED: Final = re.compile(
+    r"\b(?:over|rather than|instead of|no longer|not|switched (?:away )?from|moved (?:away )?from|stopped|quit|gave up)\b"
+    r"([^,;.()]{2,60})"
+    r"|(?:而不是|而非|不再|代替|戒掉?了?|放弃了?)([^，。；,;]{1,20})"
+)
+
+
 @lru_cache(maxsize=20_000)
 def wording(text: str) -> Wording:
     folded = fold(text)
@@ -177,8 +186,9 @@ def wording(text: str) -> Wording:
         said=said,
         content=frozenset(said),
         figures=figures(text),
-        negated=bool(_NOT_EN.search(folded) or _NOT_ZH.search(folded)),
+        denials=len(_NOT_EN.findall(folded)) + len(_NOT_ZH.findall(folded)),
         often=_bands(folded, _OFTEN),
         quantity=_bands(folded, _QUANTITY),
         names=names(text),
+        rejected=frozenset(terms(" ".join(part for groups in _REJECTED.findall(folded) for part in groups))) - {"user"},
     )
