@@ -102,8 +102,8 @@ _EN_DETAIL = re.compile(
     r"july|august|september|october|november|december)\b|[€$£¥%]|\[[A-Z_]+_\d+\]"
 )
 _EN_WORD = re.compile(r"[a-z0-9\u00c0-\u024f]+(?:['’-][a-z0-9]+)*", re.IGNORECASE)
-_YES_NO_WORDS = 20  # "Yes, please reserve a room for me" says nothing that the question did not
-_THANKS_WORDS = 20
+_LONGEST_MANNERS = 20  # words; "Yes, please reserve a room for me" says nothing that the question did not
+_CHINESE = re.compile(f"[{CJK}]")
 
 # ---- Chinese -----------------------------------------------------------------------------------------------------
 _ZH_SOCIAL = re.compile(
@@ -159,32 +159,29 @@ def gate(text: str, role: str = "user") -> str | None:
     if not any(character.isalnum() for character in own):
         return "code" if "```" in text else "empty"
     without = _PLACEHOLDER.sub(" ", own)
-    if without != own and not _says_something(without):
+    if without != own and not says_something(without):
         return "placeholder_only"
-    return None if _says_something(own) else "small_talk"
+    return None if says_something(own) else "small_talk"
 
 
-def _says_something(text: str) -> bool:
+def says_something(text: str) -> bool:
+    """Whether anything is left of a text without manners, acknowledgements and words without content."""
     return _zh_content(text) if is_chinese(text) else _en_content(text)
 
 
 def _en_content(text: str) -> bool:
     found = _EN_WORD.findall(fold(text))
     content = [word for word in found if word not in _EN_EMPTY]
-    if re.search(rf"[{CJK}]", text) and _zh_content(text):
-        return True
     if not content:
-        return bool(re.search(r"\d", text))
-    if _EN_DETAIL.search(text) or _EN_ABOUT_ME.search(text):
+        return any(character.isdigit() for character in text) or bool(_CHINESE.search(text) and _zh_content(text))
+    if len(found) > _LONGEST_MANNERS:
         return True
-    if (
-        len(found) <= _YES_NO_WORDS
-        and _EN_YES_NO.match(text)
-        and "?" not in text
-        and (len(content) < 2 or _EN_DEAL.search(text))
-    ):
+    agrees, thanks = _EN_YES_NO.match(text), _EN_THANKS.search(text)
+    if not (agrees or thanks) or _EN_DETAIL.search(text) or _EN_ABOUT_ME.search(text):
+        return True
+    if agrees and "?" not in text and (len(content) < 2 or _EN_DEAL.search(text)):
         return False
-    return not (len(found) <= _THANKS_WORDS and _EN_THANKS.search(text) and not _EN_REQUEST.search(text))
+    return not thanks or bool(_EN_REQUEST.search(text)) or bool(_CHINESE.search(text) and _zh_content(text))
 
 
 def _zh_content(text: str) -> bool:

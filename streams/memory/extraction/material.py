@@ -90,13 +90,18 @@ def without_code(text: str) -> str:
 def is_code(text: str) -> bool:
     """Mostly log or code lines: two or more, and more than half of all; one log line alone."""
     lines = [line for line in text.splitlines() if line.strip()]
-    logs = sum(bool(LOG_LINE.search(line)) for line in lines)
-    code = sum(bool(CODE_LINE.search(line)) for line in lines)
+    logs = sum(bool(LOG_LINE.match(line)) for line in lines)
+    code = sum(_is_code_line(line) for line in lines) if len(lines) > 1 else 0
     return (len(lines) == 1 and logs == 1) or any(hits >= 2 and hits * 2 > len(lines) for hits in (logs, code))
 
 
+def _is_code_line(line: str) -> bool:
+    # Without any of these characters no alternative can match.
+    return any(mark in line for mark in "{};=<>()$#:") and bool(CODE_LINE.search(line))
+
+
 def _blank_line(line: str) -> str:
-    if LOG_LINE.search(line) or CODE_LINE.search(line) or _QUOTED_MAIL.match(line):
+    if LOG_LINE.match(line) or _is_code_line(line) or _QUOTED_MAIL.match(line):
         return _spaces(line)
     return line
 

@@ -11,7 +11,7 @@ from datetime import datetime
 from schemas import Candidate, Layer, Message, MemoryType, RedactedEvent
 from streams.memory.extraction import importance as weight
 from streams.memory.extraction.condense import condense
-from streams.memory.extraction.gate import gate
+from streams.memory.extraction.gate import gate, says_something
 from streams.memory.extraction.lang import fold, language
 from streams.memory.extraction.material import own_words
 from streams.memory.extraction.patterns import Pattern, table
@@ -124,10 +124,11 @@ def _judge(sentence: Sentence, speaker: str | None, document: bool) -> _Verdict:
     """What one sentence says for itself, and the reason for the decision either way."""
     text = sentence.text
     lang = language(text)
-    reason = gate(text)
-    if reason is None and _PLACEHOLDER.search(text) and gate(_PLACEHOLDER.sub(" ", text)) is not None:
+    reason = unreal(text)
+    if not says_something(text):
+        reason = "small_talk"
+    elif "[" in text and _PLACEHOLDER.search(text) and not says_something(_PLACEHOLDER.sub(" ", text)):
         reason = "placeholder_only"
-    reason = reason or unreal(text)
     if reason:
         return _Verdict(sentence, lang, why=reason)
     if not sentence.question and not conditional(text):

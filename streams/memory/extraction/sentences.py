@@ -66,8 +66,11 @@ class _Quotations:
 
     def __init__(self, text: str) -> None:
         self._text, self._at, self._open, self._since = text, 0, 0, 0
+        self._any = any(mark in text for mark in _OPENING)
 
     def __call__(self, place: int) -> bool:
+        if not self._any:
+            return False
         for at in range(self._at, place):
             character = self._text[at]
             if character in _OPENING:
