@@ -1,3 +1,4 @@
+# ruff: noqa: E501  # a pattern or a row of a table reads best on one line
 """Dates and clock times in digits, the same in every language."""
 
 import re

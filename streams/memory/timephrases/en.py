@@ -1,3 +1,4 @@
+# ruff: noqa: E501  # a pattern or a row of a table reads best on one line
 """English: how the words of `en_words` combine into tokens. Patterns read folded text (`text.fold`)."""
 
 import re
@@ -181,7 +182,7 @@ def _part(m: "re.Match[str]") -> When | None:
 
 
 def _clock_words(m: "re.Match[str]") -> When | None:
-    minute = m["m"] and int(number(re.sub(r"^oh?\s", "", m["m"])))
+    minute = None if not m["m"] else int(number(re.sub(r"^oh?\s", "", m["m"])))
     return clock(int(number(m["h"])), minute, None, m["half"])
 
 

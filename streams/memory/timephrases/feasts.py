@@ -1,3 +1,4 @@
+# ruff: noqa: E501  # a pattern or a row of a table reads best on one line
 """Named days and their dates. Rules are data; lunar dates and solar terms come from `borax`, Easter from `dateutil`,
 the feasts of other moving calendars from `holidays` (all loaded at first use)."""
 
@@ -154,7 +155,8 @@ def feast_dates(name: str, year: int) -> tuple[date, ...]:
         case "nth":
             month, weekday, n = map(int, arguments)
             span = unit_span(day_of(year, month, 1), "month")
-            assert span.start is not None and span.end is not None
+            assert span.start is not None
+            assert span.end is not None
             return (nth_weekday(span.start, span.end, weekday, n).date(),)
         case "after":
             return tuple(d + timedelta(days=int(arguments[1])) for d in feast_dates(arguments[0], year))

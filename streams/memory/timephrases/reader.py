@@ -8,7 +8,8 @@ from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from streams.memory.timephrases.calendar import CLOCK_UNITS, DAY
-from streams.memory.timephrases.grammar import Grammar, Reading
+from streams.memory.timephrases.cursor import Reading
+from streams.memory.timephrases.grammar import Grammar
 from streams.memory.timephrases.model import Granularity, Kind, TimePhrase
 from streams.memory.timephrases.place import Tense
 from streams.memory.timephrases.text import fold

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  # a pattern or a row of a table reads best on one line
 """Chinese: how the words of `zh_words` combine into tokens. Patterns read folded text (`text.fold`)."""
 
 import re
@@ -161,7 +162,7 @@ DATE_WORDS = (
 )  # fmt: skip
 RELATIVE_WORDS = (
     Pattern("set", r"天天|日日(?=.)", lambda m: "day"),
-    Pattern("every", rf"每(?:逢|隔|一)?个?(?=[\d一二两三四五六七八九十半几周星礼天日月年季晚早小上下中工分秒春夏秋冬])", lambda m: 1),
+    Pattern("every", r"每(?:逢|隔|一)?个?(?=[\d一二两三四五六七八九十半几周星礼天日月年季晚早小上下中工分秒春夏秋冬])", lambda m: 1),
     Pattern("when", r"今[日天](?!头条)|" + alternatives(w for w in RELATIVES if w not in ("今日", "今天")), lambda m: RELATIVES[m.group()]),
     Pattern("in", rf"再?过(?=[{HAN}\d几半])"),
     Pattern("nth", r"[上下]半年", lambda m: (1 if m.group()[0] == "上" else 2, "half")),
@@ -171,7 +172,7 @@ CALENDAR = (
     Pattern("when", ALONE + rf"(?P<y>\d\d|[一二三四五六七八九][零〇一二三四五六七八九])年(?=[底初末春夏秋冬]|\s?{SMALL}月|第|[上下]半|[一二三四]季|{alternatives(FEASTS)})", _year),
     Pattern("when", ALONE + rf"(?P<m>{MONTH})月(?:份)?\s?(?P<d>{SMALL})(?:[日号]|(?![\d点时:个年月周天多分]))", _month),
     Pattern("when", ALONE + rf"(?P<m>{MONTH})月(?P<d>)份?(?![亮饼经子])", _month),
-    Pattern("when", ALONE + rf"(?P<m>1[0-2]|0?[1-9])/(?P<d>3[01]|[12]\d|0?[1-9])[日号]", _month),
+    Pattern("when", ALONE + r"(?P<m>1[0-2]|0?[1-9])/(?P<d>3[01]|[12]\d|0?[1-9])[日号]", _month),
     Pattern("when", ALONE + rf"(?P<d>{SMALL})(?:号|日(?!(?:[之以]?[内后前])|之计|[本元语文式游化常均]))" + THING, _day),
     Pattern("when", rf"(?<![一二两三四五六七八九十\d几半]){WEEK}(?P<w>{DIGIT_WEEKDAY})(?![个\d])", lambda m: When(weekday=WEEKDAYS[m["w"]])),
     Pattern("when", r"[春夏秋冬][天季]", lambda m: When(season=m.group()[0])),

@@ -40,8 +40,8 @@ RELATIVES = {
     **{d + p: Relative("day", n, PARTS[p]) for d, n in SHORT_DAYS.items() for p in SHORT_PARTS},
     **{word: Relative("year", steps) for word, steps in YEARS.items()},
     **{word: Relative("second", 0) for word in NOW},
-    **{"今明两天": Relative("day", 0, count=2), "今明两年": Relative("year", 0, count=2),
-       "去今两年": Relative("year", -1, count=2), "明后两天": Relative("day", 1, count=2)},
+    "今明两天": Relative("day", 0, count=2), "今明两年": Relative("year", 0, count=2),
+       "去今两年": Relative("year", -1, count=2), "明后两天": Relative("day", 1, count=2),
     **{u + e: Relative(unit, 0, edge=edge) for u, unit in (("年", "year"), ("月", "month"), ("本月", "month"),
        ("周", "week")) for e, edge in (("初", "start"), ("中", "middle"), ("底", "end"), ("末", "end"), ("尾", "end"))
        if u + e != "周末"},

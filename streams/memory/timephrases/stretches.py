@@ -1,0 +1,186 @@
+"""Stretches with one point or none: open ends, counted from the reference, lasting, recurring.
+
+open    = (before | after | since | until) point | point (before | after) | point "or later"
+counted = next 3 days | within 2 weeks | 过去两年
+lasting = point "for" duration | "for" duration "from" point
+set     = every unit [point] | point every unit
+"""
+
+from dataclasses import replace
+
+from streams.memory.timephrases.calendar import CLOCK_UNITS, DAY, Span, midnight, shift
+from streams.memory.timephrases.cursor import Reading, has_day
+from streams.memory.timephrases.points import Points
+from streams.memory.timephrases.tokens import Duration, When
+
+
+class Stretches(Points):
+    """Reads open, counted, lasting and recurring times."""
+
+    def open_ended(self, i: int) -> tuple[Reading, int] | None:
+        """Reads "before Friday", "since 2019", "周五之前", "2018 or later"."""
+        kind = self.kind(i)
+        amount = self.amount(i + 1) if kind == "after" else None
+        if amount is not None and self.kind(amount[1]) not in ("from", "before", "after"):  # "after 5 days"
+            when, j = self.offset(self.reference, amount[0], 1), amount[1]
+            return Reading("range", replace(self.place(when), end=None), True, True, amount[0].unit), j
+        if kind in ("before", "after", "since", "until", "from", "at_least", "at_most"):
+            found = self.point(self.skip(i + 1, "the", "on", "in", "at", "approx", limit=2))
+            if found is None or (kind == "from" and self.kind(found[1]) not in ("onwards", "since")):
+                return None
+            j = found[1] + (self.kind(found[1]) in ("onwards", "since"))
+            if kind == "from":
+                kind = "since"
+        else:
+            found = self.point(self.skip(i, "on", "in", "at", "the", limit=2))
+            if found is None:
+                return None
+            kind = self.kind(found[1])
+            j = found[1] + 1
+            if kind not in ("postbefore", "postafter", "onwards", "or_later", "or_earlier", "ago", "later"):
+                return None
+        span = self.place(found[0])
+        dated = has_day(found[0])
+        if kind in ("before", "postbefore", "ago"):
+            opened = replace(span, start=None, end=span.start)
+        elif kind in ("until", "at_most", "or_earlier"):
+            opened = replace(span, start=None, end=span.start if span.timed else span.end)
+        elif kind in ("after", "postafter", "later"):
+            opened = replace(span, start=span.start if span.timed else span.end, end=None)
+        else:
+            opened = replace(span, end=None)
+        return Reading("range", opened, dated, span.fuzzy, span.grain), j
+
+    def counted(self, i: int) -> tuple[Reading, int] | None:
+        """Stretches counted from the reference: "past 3 days", "within two weeks", "3天内", 近两年."""
+        j = self.skip(i, "in", "the", "on", "within", limit=4)
+        within = any(self.kind(k) == "within" for k in range(i, j))
+        step: int | None = None
+        if self.kind(j) == "shift":
+            step, j = self.value(j), j + 1
+        found: tuple[Duration, int] | None
+        if self.kind(j) == "num" and self.kind(j + 1) == "shift" and self.kind(j + 2) == "units":
+            found, step = (Duration(((self.value(j), self.value(j + 2)),)), j + 3), self.value(j + 1)
+        elif step == 0 or (step is None and not within and self.kind(j) != "dur"):
+            return None
+        else:
+            found = self.amount(self.skip(j, "approx", limit=1))
+        if found is None:
+            return None
+        amount, j = found
+        if step is None and not within:
+            if self.kind(j) != "inside":
+                return None
+            j += 1
+        elif self.kind(j) in ("ago", "later", "before", "after", "from"):
+            return None
+        elif self.kind(j) == "inside":
+            j += 1
+        sign = -1 if step is not None and step < 0 else 1
+        other = self.reference
+        for number, unit in amount.parts:
+            other = shift(other, sign * number, unit)
+        a, b = sorted((self.reference, other))
+        timed = amount.unit in CLOCK_UNITS
+        if not timed:
+            a, b = midnight(a), midnight(b)
+            if sign > 0 and step is not None and not within:
+                a, b = a + DAY, b + DAY
+            elif sign > 0:
+                b = b + DAY
+        return Reading("range", Span(a, b, amount.unit, timed), True, True, amount.unit), j
+
+    def lasting(self, i: int) -> tuple[Reading, int] | None:
+        """Reads "from 4pm for thirty minutes", "for 2 hours from 2pm"."""
+        j = self.skip(i, "from", "for", limit=1)
+        if self.kind(j) == "dur":
+            found = self.amount(j)
+            if found is None:
+                return None
+            amount, k = found
+            k = self.skip(k, "comma", limit=1)
+            starting = self.kind(k) in ("beginning", "since") or (
+                self.kind(k) == "from" and (self.kind(i) == "for" or self.value(k).startswith("start"))
+            )
+            if not starting:
+                return None
+            point = self.point(self.skip(k, "from", "beginning", "since", "the", "at", limit=3))
+            if point is None:
+                return None
+            when, end = point
+        else:
+            point = self.point(self.skip(j, "on", "at", limit=1))
+            if point is None:
+                return None
+            when, k = point
+            if self.kind(k) == "from" and when.clock is None:
+                more = self.point(k + 1)
+                both = more and when.unite(more[0])
+                if not more or not both:
+                    return None
+                when, k = both, more[1]
+            if self.kind(k) != "for":
+                return None
+            found = self.amount(k + 1)
+            if found is None:
+                return None
+            amount, end = found
+        start = self.place(when).start
+        if start is None:
+            return None
+        if when.clock is None:
+            if amount.unit in CLOCK_UNITS or self.kind(j) != "dur":
+                return None
+            for number, unit in amount.parts:
+                stop_at = shift(start, number, unit)
+            return Reading("range", Span(start, stop_at, amount.unit), True, amount.fuzzy, amount.unit), end
+        stop = self.offset(start, amount, 1).base
+        if stop is None or stop.start is None:
+            return None
+        stop_at = stop.start if amount.unit in CLOCK_UNITS else shift(start, amount.parts[0][0], amount.unit)
+        return Reading("range", Span(start, stop_at, "minute", True), has_day(when), amount.fuzzy, "minute"), end
+
+    def duration(self, i: int) -> tuple[Reading, int] | None:
+        j = self.skip(i, "for", limit=1)
+        found = self.amount(j)
+        if found is None:
+            return None
+        return Reading("duration", None, False, found[0].fuzzy, found[0].unit), found[1]
+
+    def recurring(self, i: int) -> tuple[Reading, int] | None:
+        """Reads "every Monday at 9", "每周一", "9am every day", "daily"."""
+        j = i
+        if self.kind(j) == "when" or self.kind(j) in ("at", "on"):
+            clock = self.point(self.skip(j, "at", "on", limit=1))
+            if clock is None or has_day(clock[0]):
+                return None
+            j = self.skip(clock[1], "comma", "on", limit=1)
+            if self.kind(j) not in ("every", "set", "weekdays"):
+                return None
+        elif self.kind(j) in ("ord", "num") and self.kind(j + 1) == "of" and self.kind(j + 2) == "every":
+            j += 2
+        if self.kind(j) in ("set", "weekdays"):
+            grain, j = self.value(j) if self.kind(j) == "set" else "week", j + 1
+        elif self.kind(j) == "every":
+            j = self.skip(j + 1, "other", "num", "ord", limit=2)
+            if self.kind(j) == "unit":
+                grain, j = self.value(j), j + 1
+            elif self.kind(j) == "dur":
+                grain, j = self.value(j).unit, j + 1
+            elif self.kind(j) == "when":
+                when: When = self.value(j)
+                grain = (
+                    "week" if when.weekday is not None else "year" if when.has("month", "feast", "season") else "day"
+                )
+                j += 1
+            else:
+                return None
+        else:
+            return None
+        for _ in range(3):
+            k = self.skip(j, "at", "on", "in", "the", "approx", "glue", limit=2)
+            more = self.part(k, 0) if self.kind(k) in ("when", "the") else None
+            if more is None or more[0].has("year", "base"):
+                break
+            j = more[1]
+        return Reading("set", None, False, False, grain), j
