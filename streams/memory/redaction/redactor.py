@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import heapq
 import json
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from streams.errors import ConfigurationError
 from streams.memory.redaction.model import Action, Hit, Redaction, Span
 from streams.memory.redaction.placeholders import DROPPED, PLACEHOLDER
 from streams.memory.redaction.policy import Policy, Rule
 from streams.memory.redaction.recognizers import BUILTIN, REVISION, Recognizer
+from streams.memory.redaction.recognizers.base import LABELLED, SHAPE
 from streams.memory.redaction.recognizers.custom import from_pattern, from_plugin
 from streams.memory.redaction.sentences import widen
 from streams.memory.redaction.view import View
@@ -19,6 +22,9 @@ from streams.memory.redaction.view import View
 _ACTIONS: dict[Rule, Action] = {"mask": "mask", "drop-sentence": "drop", "drop": "drop", "keep": "keep"}
 # Every pass replaces something, so passes end by themselves; far fewer than these are ever needed.
 _MAX_PASSES = 8
+# What opens a door by being said.
+SECRETS = frozenset({"password", "otp", "cvv", "api_key"})
+_MAX_REPEATED = 50  # different secrets of one text that are looked for again; keeps the search linear
 
 
 class Redactor:
@@ -71,13 +77,29 @@ class Redactor:
         view = View(text)
         hits: list[Hit] = []
         for recognizer in self._recognizers:
-            if recognizer.trigger.search(view.text):
-                hits.extend(recognizer.find(view.text))
+            hits.extend(recognizer.hits(view.text))
+        owners = strongest(hits)
+        owners = strongest([*owners, *self._repeated(view.text, owners)])
         spans = []
-        for hit in strongest(hits):
+        for hit in owners:
+            if not any(map(str.isalnum, view.text[hit.start : hit.end])):
+                continue  # the punctuation between two findings
             start, end = view.to_original(hit.start, hit.end)
             spans.append(Span(hit.entity, start, end, _ACTIONS[self._rules[hit.entity]]))
         return tuple(spans)
+
+    def _repeated(self, text: str, hits: Iterable[Hit]) -> Iterator[Hit]:
+        """The same secret said again, where no word around it gives it away: "验证码 8392, yes, 8392"."""
+        secrets = {
+            text[hit.start : hit.end]: hit.entity
+            for hit in hits
+            if hit.entity in SECRETS and 4 <= hit.end - hit.start <= 64
+        }
+        if not secrets:
+            return
+        literal = "|".join(map(re.escape, sorted(secrets, key=len, reverse=True)[:_MAX_REPEATED]))
+        for found in re.finditer(rf"(?<![A-Za-z0-9])(?:{literal})(?![A-Za-z0-9])", text):
+            yield Hit(secrets[found.group()], found.start(), found.end(), SHAPE)
 
     def drops_message(self, span: Span) -> bool:
         """Whether the policy drops the whole message for this finding."""
@@ -85,51 +107,39 @@ class Redactor:
 
 
 def strongest(hits: Iterable[Hit]) -> list[Hit]:
-    """Of findings that overlap the one with the higher score stands, then the longer, then the earlier; ascending.
+    """One owner for every character: ascending, never overlapping, in O(n log n).
 
-    What a weaker one covers beyond a stronger one stays found: a phone inside a longer labelled secret must not
-    uncover the rest of the secret.
+    A hit inside a longer one that a label or a checksum vouches for is a part of it (the mail address in a URL with
+    credentials). Else the higher score takes what both cover, and the weaker keeps the rest: a phone that begins a
+    longer secret must not uncover the secret's end.
     """
-    ranked = sorted(set(hits), key=lambda hit: (-hit.score, hit.start - hit.end, hit.start, hit.entity))
-    if len(ranked) < 2:
-        return [hit for hit in ranked if hit.end > hit.start]
-    # A sweep over the ends keeps this O(n log n): the best hit owns each piece between two neighbouring ends.
-    order = {hit: rank for rank, hit in enumerate(ranked)}
-    owners: list[Hit] = []
-    for group in _clusters(ranked):
-        if len(group) == 1:
-            owners.append(group[0])
+    ordered = sorted(set(hits), key=lambda hit: (hit.start, -hit.end, -hit.score, hit.entity))
+    heap: list[tuple[int, int, int, str]] = []
+    reach, reaching = -1, -1
+    for hit in ordered:
+        if hit.end <= hit.start or (hit.end <= reach and hit.start >= reaching):
             continue
-        best_first = sorted(group, key=order.__getitem__)
-        taken: list[tuple[int, int]] = []
-        for hit in best_first:
-            for start, end in _uncovered(hit.start, hit.end, taken):
-                owners.append(Hit(hit.entity, start, end, hit.score))
-                taken.append((start, end))
-    return sorted(owners, key=lambda hit: hit.start)
-
-
-def _clusters(hits: Iterable[Hit]) -> Iterator[list[Hit]]:
-    """Hits that overlap, directly or through others."""
-    group: list[Hit] = []
-    end = -1
-    for hit in sorted(hits, key=lambda hit: (hit.start, hit.end)):
-        if hit.end <= hit.start:
-            continue
-        if group and hit.start >= end:
-            yield group
-            group = []
-        group.append(hit)
-        end = max(end, hit.end) if len(group) > 1 else hit.end
-    if group:
-        yield group
-
-
-def _uncovered(start: int, end: int, taken: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    pieces = [(start, end)]
-    for a, b in taken:
-        pieces = [piece for x, y in pieces for piece in ((x, min(y, a)), (max(x, b), y)) if piece[0] < piece[1]]
-    return pieces
+        if hit.score >= LABELLED and hit.end > reach:
+            reach, reaching = hit.end, hit.start
+        heap.append((hit.start, -hit.end, -hit.score, hit.entity))
+    out: list[Hit] = []
+    while heap:  # `heap` is sorted, so it is a heap already
+        start, negative_end, negative_score, entity = heapq.heappop(heap)
+        hit = Hit(entity, start, -negative_end, -negative_score)
+        last = out[-1] if out else None
+        if last is None or hit.start >= last.end:
+            out.append(hit)
+        elif hit.score <= last.score:
+            if hit.end > last.end:
+                heapq.heappush(heap, (last.end, -hit.end, -hit.score, hit.entity))
+        else:
+            out[-1] = replace(last, end=hit.start)
+            if out[-1].end <= out[-1].start:
+                out.pop()
+            out.append(hit)
+            if last.end > hit.end:
+                heapq.heappush(heap, (hit.end, -last.end, -last.score, last.entity))
+    return out
 
 
 class RedactionSession:

@@ -9,7 +9,7 @@ from streams.memory.redaction.model import Hit
 from streams.memory.redaction.recognizers.base import LABELLED, Recognizer, before
 
 # 4 to 10 letters and digits with at least one digit, maybe in groups ("118 245", "KX7-22Q", "0 4 8 2 1 6").
-_DIGITS = r"[0-9]{4,10}|[0-9]{2,4}(?:[ \-][0-9]{2,4}){1,3}|[0-9](?:[ \-][0-9]){3,7}"
+_DIGITS = r"[0-9]{1,2}-[0-9]{1,2}-[0-9]{3,5}|[0-9]{4,10}|[0-9]{2,4}(?:[ \-][0-9]{2,4}){1,3}|[0-9](?:[ \-][0-9]){3,7}"
 _MIXED = r"(?=[A-Za-z\-]{0,9}[0-9])[A-Za-z0-9]{2,5}(?:-[A-Za-z0-9]{2,5}){1,2}|(?=[A-Za-z]{0,9}[0-9])[A-Za-z0-9]{4,10}"
 _END = r"(?![A-Za-z0-9@]|[\-.:/][0-9A-Za-z]|[ ]?(?:位|分钟|秒|小时|天|元|块|次|个|条|年|月|号楼|%|digits?\b|characters?\b|minutes?\b|mins?\b|hours?\b|seconds?\b|times?\b|days?\b|lines?\b))"
 
@@ -31,7 +31,7 @@ _USE_ZH = re.compile(
 # "code" alone is many things; what stands before it tells.
 _NOT_A_SECRET = (
     r"(?:error|exit|status|return(?:ed|s)?|response|zip|area|country|dial(?:ling)?|postal|post|source|dress|promo|promotion(?:al)?|coupon|discount|"
-    r"voucher|referral|invite|invitation|gift|product|item|bar|qr|color|colour|hex|unicode|key|country|currency|language|airport|icd|"
+    r"voucher|purchase|referral|invite|invitation|gift|product|item|bar|qr|color|colour|hex|unicode|key|country|currency|language|airport|icd|"
     r"sort|swift|bank|branch|http|fault|trouble|stock|ticker|station|course|class|room|order|building|tax|hs|machine|byte|op|py|unit|test|morse|"
     r"clean|legacy|with|no|of|penal|civil|labou?r|telegraph)"
 )
@@ -111,6 +111,8 @@ def _said_as_secret(text: str, found: re.Match[str], head: str) -> bool:
     """ "code" with nothing that says which: a code of someone ("your Uber code is"), not one of a thing."""
     if not _OWNER.search(head):
         return False
+    if re.search(r"\b(?:use|enter)\s$", head) and not found.group("value").isdigit():
+        return False  # "use code SPRING15": what opens a door is said to do so
     gap = text[found.start() + 4 : found.start("value")]
     return bool(re.search(r"\bis\b|[:：=(\"]|was|texted|sent", gap)) or bool(
         re.fullmatch(r"\s", gap) and re.match(r"^\s?(?:[a-z]{2,16}\s){1,2}$", head)

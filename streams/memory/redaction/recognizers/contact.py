@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from streams.memory.redaction.model import Hit
 from streams.memory.redaction.recognizers.base import CHECKED, Recognizer
 
-_DOMAIN = r"(?:[A-Za-z0-9\u4e00-\u9fff](?:[A-Za-z0-9\-]{0,61}[A-Za-z0-9])?\.){1,8}(?:[A-Za-z]{2,24}|xn--[a-z0-9]{2,30})"
+_DOMAIN = r"(?:[^\W_](?:[^\W_]|-(?=[^\W_]|-)){0,62}\.){1,8}(?:[A-Za-z]{2,24}|xn--[a-z0-9]{2,30})"
 _AT = re.compile(rf"@(?={_DOMAIN}(?![A-Za-z0-9_]))(?P<domain>{_DOMAIN})")
-_ASCII_LOCAL = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~\-]{1,64}$")
+_ASCII_LOCAL = re.compile(r"[A-Za-z0-9.!#$%*+'_~\-]{1,64}$")
 _WORD_LOCAL = re.compile(r"[^\W_]{1,20}$")
 # In "邮箱是张三@a.cn" the words before the name are no part of the address.
 _LEAD_IN = re.compile(r".*(?:邮箱|邮件|地址|发到|发给|联系|是|为)")

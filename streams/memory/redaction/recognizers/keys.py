@@ -15,7 +15,6 @@ from streams.memory.redaction.model import Hit
 from streams.memory.redaction.recognizers.base import CERTAIN, CHECKED, LABELLED, Recognizer
 
 
-
 def _vendor_patterns() -> list[str]:
     table = files(__package__).joinpath("vendors.toml").read_text(encoding="utf-8")
     return [pattern for patterns in tomllib.loads(table).values() for pattern in patterns]
@@ -24,9 +23,9 @@ def _vendor_patterns() -> list[str]:
 _VENDOR = re.compile(
     r"(?<![A-Za-z0-9_\-])(?:"
     + "|".join(f"(?:{pattern})" for pattern in _vendor_patterns())
-    + r")(?![A-Za-z0-9]|[_\-][A-Za-z0-9])"
+    + r")(?![A-Za-z0-9]|[_\-][A-Za-z0-9#*]|\.{2}|…)"
 )
-_REPEATS = re.compile(r"(.)\1{7}|(.{1,8}?)\2{4}")
+_REPEATS = re.compile(r"([xX*#.])\1{5}|EXAMPLE.{0,3}EXAMPLE")
 
 
 def entropy(token: str) -> float:
@@ -36,7 +35,7 @@ def entropy(token: str) -> float:
 
 def is_dummy(token: str) -> bool:
     """`xxxxxxxx`, `EXAMPLEEXAMPLE...`: a form to fill in, not a key."""
-    return bool(_REPEATS.search(token)) or len(set(token.lower())) < min(7, len(token) // 2)
+    return bool(_REPEATS.search(token))
 
 
 def _vendor_keys(text: str) -> Iterator[Hit]:
@@ -85,6 +84,7 @@ _QUERY_SECRET = re.compile(
     r"(?P<value>[^&#\s\"'<>]{8,1000})",
     re.IGNORECASE,
 )
+_ALPHABET = re.compile(r"abcdefghijkl|1234567890", re.IGNORECASE)  # typed to show where a token goes
 _STAND_IN = re.compile(
     r"\$\{?|<|\{\{|%[A-Za-z_(]|\[|\*{3}|\.{3}|x{4}|(?:your|my|the|some|user(?:name)?|pass(?:word|wd)?|pwd|secret|token|key|example|placeholder|changeme|redacted|host|none|null)(?![A-Za-z0-9])",
     re.IGNORECASE,
@@ -105,11 +105,11 @@ def _urls(text: str) -> Iterator[Hit]:
             and not is_stand_in(user.group("secret"))
             and (user.group("user") != "" or len(user.group("secret")) > 3)
         ):
-            yield Hit("url_credentials", found.start(), found.start() + len(url), CHECKED)
+            yield Hit("url_credentials", found.start(), found.start() + len(url), CERTAIN)
             continue
         for secret in _QUERY_SECRET.finditer(url):
             value = secret.group("value")
-            if not is_stand_in(value) and any(char.isdigit() for char in value) and len(value) >= 12:
+            if not is_stand_in(value) and any(char.isdigit() for char in value) and len(value) >= 16 and not _ALPHABET.search(value):
                 yield Hit(
                     "url_credentials",
                     found.start() + secret.start("value"),
@@ -139,7 +139,7 @@ def _headers(text: str) -> Iterator[Hit]:
             and not is_stand_in(value)
             and (any(char.isdigit() for char in value) or entropy(value) > 4)
         ):
-            yield Hit("api_key", *found.span("value"), LABELLED + 15)
+            yield Hit("api_key", found.start(), found.end(), LABELLED + 15)
     for pattern in (_COMMAND_USER, _CONTINUED_USER):
         for found in pattern.finditer(text):
             user, _, secret = found.group("value").partition(":")
@@ -157,10 +157,12 @@ def _headers(text: str) -> Iterator[Hit]:
             yield Hit("password", *found.span("value"), CHECKED)
 
 
-VENDOR_KEY = Recognizer("vendor_key", frozenset({"api_key"}), re.compile(r"[A-Za-z0-9_\-.]{9}"), _vendor_keys)
-JWT = Recognizer("jwt", frozenset({"jwt"}), re.compile(r"e[yw][A-Za-z0-9_\-]{10}"), _jwts)
-PEM = Recognizer("pem", frozenset({"private_key"}), re.compile(r"PRIVATE KEY|PuTTY-User"), _pem)
-URL = Recognizer("url", frozenset({"url_credentials"}), re.compile(r"://"), _urls)
+VENDOR_KEY = Recognizer(
+    "vendor_key", frozenset({"api_key"}), re.compile(r"[A-Za-z0-9_\-.]{9}"), _vendor_keys, reach=1500
+)
+JWT = Recognizer("jwt", frozenset({"jwt"}), re.compile(r"e[yw][A-Za-z0-9_\-]{10}"), _jwts, reach=None)
+PEM = Recognizer("pem", frozenset({"private_key"}), re.compile(r"PRIVATE KEY|PuTTY-User"), _pem, reach=None)
+URL = Recognizer("url", frozenset({"url_credentials"}), re.compile(r"://"), _urls, reach=2500)
 HEADER = Recognizer(
     "header",
     frozenset({"api_key", "password"}),

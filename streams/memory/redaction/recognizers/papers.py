@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from stdnum.exceptions import ValidationError
 from stdnum.in_ import aadhaar
 from stdnum.iso7064 import mod_11_2
-from stdnum.us import itin, ssn
+from stdnum.us import ssn
 
 from streams.memory.redaction.model import Hit
 from streams.memory.redaction.recognizers.base import CERTAIN, CHECKED, LABELLED, SHAPE, Recognizer, before
@@ -162,11 +162,12 @@ _NINO = re.compile(
     r"(?<![0-9A-Za-z])(?!BG|GB|NK|KN|TN|NT|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?[0-9]{2} ?[0-9]{2} ?[0-9]{2} ?[A-D](?![0-9A-Za-z])",
     re.IGNORECASE,
 )
+_ITIN = re.compile(r"9[0-9]{2}-(?:5[0-9]|6[0-5]|7[0-9]|8[0-8]|9[0-24-9])-[0-9]{4}")
 _ITIN_SOLID = re.compile(r"(?<![0-9A-Za-z.\-+])9[0-9]{8}(?![0-9A-Za-z]|[.\-][0-9])")
 _AADHAAR = re.compile(r"(?<![0-9A-Za-z])[2-9][0-9]{3}([ \-]?)[0-9]{4}\1[0-9]{4}(?![0-9A-Za-z]|[ \-][0-9])")
 _NATIONAL = re.compile(
     r"(?:\baadhaa?r|\bpan(?= (?:card|no|number|id)|\b[\s:#]{1,2}[A-Z]{5}[0-9])|\bnino|national (?:insurance|id(?:entity)?|identification)|"
-    r"tax(?:payer)?(?: identification)? (?:id|number|no)|\btin\b|\bnin\b|\bsin\b|\bnric|\bcpf\b|\bcurp\b|\bdni\b|\bnie\b|voter id|codice fiscale|纳税人识别号)"
+    r"\bnin\b|\bsin\b|\bnric|\bcpf\b|\bcurp\b|\bdni\b|\bnie\b|voter id|codice fiscale|纳税人识别号)"
     r"(?:[\s:#='\"]|card|number|no\.?|id|is|was|是|为|：){0,8}"
     r"(?P<value>(?=[A-Z]{0,8}[ \-]?[A-Z0-9\-]{0,8}[0-9]{3})[A-Z0-9](?:[ \-]?[A-Z0-9]){6,17}?)(?=['\"\s,.;)，。；）]|$)",
     re.IGNORECASE,
@@ -177,7 +178,7 @@ def _national_ids(text: str) -> Iterator[Hit]:
     for found in _SSN.finditer(text):
         number = "-".join(found.group(1, 3, 4))
         labelled = _SSN_LABEL.search(before(text, found.start()))
-        if itin.is_valid(number):
+        if _ITIN.fullmatch(number):
             yield Hit("ssn" if labelled else "national_id", found.start(), found.end(), CHECKED)
         elif ssn.is_valid(number):
             yield Hit("ssn", found.start(), found.end(), CHECKED)
@@ -188,7 +189,7 @@ def _national_ids(text: str) -> Iterator[Hit]:
     for found in _NINO.finditer(text):
         yield Hit("national_id", found.start(), found.end(), CHECKED - 5)
     for found in _ITIN_SOLID.finditer(text):
-        if itin.is_valid(found.group()) and text.strip() == found.group():
+        if text.strip() == found.group():
             yield Hit("national_id", found.start(), found.end(), SHAPE)
     for found in _AADHAAR.finditer(text):
         try:

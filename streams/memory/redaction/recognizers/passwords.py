@@ -37,9 +37,9 @@ _EN_LABEL = (
     r"(?:door|gate|alarm|garage|unlock|lock|safe|entry|building|keypad|locker|vault|house)(?: ?lock)?(?: code| combination| combo)|\bcombination(?= (?:is|for|to))|"
     r"\blogin(?= (?:is|pass)))"
 )
-_EN_FOR = r"(?:['’]s|\s(?:for|to|of|on|in|at|from)(?:\s[\w'’.@\-]{1,24}){1,5}?)?"
+_EN_FOR = r"(?:\s(?:for|to|of|on|in|at|from)(?:\s[\w'’.@\-]{1,24}){1,5}?)?"
 _EN_LINK = (
-    r"\s?(?:(?:is|was|are|equals|used to be|will be|should be|would be)(?: now| still| currently| always| just| set to| changed to)?|"
+    r"\s?(?:(?:is|was|are|['’]s|equals|used to be|will be|should be|would be)(?: now| still| currently| always| just| set to| changed to)?|"
     r"(?:has been |is |was |got )?(?:set|changed|reset|updated|switched)(?: it)?(?: from \S{1,40})? to|to(?= \S{3,40}[.!,]?$)|->|=>|(?:!|=)?==|:?=|[:：])\s?"
 )
 _STRONG_EN = re.compile(rf"{_EN_LABEL}{_EN_FOR}{_EN_LINK}(?P<quote>[\"'`]?)(?P<value>{_TOKEN})", re.IGNORECASE)
@@ -71,14 +71,14 @@ _WITH_EN = re.compile(
 _NAME = r"(?<![A-Za-z0-9_\-.])[A-Za-z_][A-Za-z0-9_\-.]{1,79}"
 _SECRET_NAME = re.compile(
     r"pass(?:word|wd|phrase)?(?![a-z]*(?:enger|age|ive|port|ed))|pwd|secret|token|api[_\-.]?key|(?:access|private|secret|auth|encryption|signing|account|license|service|client|master|app)[_\-.]?(?:key|id)$|"
-    r"credential|auth|session|(?:^|[_\-.])key|key$",
+    r"credential|auth|session|sess_?id$|(?:^|[_\-.])key|key$",
     re.IGNORECASE,
 )
 _ASSIGN_QUOTED = re.compile(
-    rf"(?P<name>{_NAME})[\"']?\]?\s{{0,8}}(?:===?|!==?|:=|\?=|=>|->|[=:,])\s{{0,4}}[brfu@]{{0,2}}(?P<quote>[\"'`])(?P<value>[^\n]{{1,400}}?)(?P=quote)(?![A-Za-z0-9])"
+    rf"(?P<name>{_NAME})[\"']?\]?\s{{0,8}}(?:===?|!==?|:=|\?=|=>|->|[=:,])\s{{0,4}}[brfu@]{{0,2}}(?P<quote>[\"'`])(?=(?P<value>[^\n]{{1,400}}?)(?P=quote)(?![A-Za-z0-9]))"
 )
 _ASSIGN_BARE = re.compile(
-    rf"(?P<name>{_NAME})\s{{0,4}}(?::=|\?=|=>|[=:])\s{{0,2}}(?P<value>[^\s\"'`,;(){{}}\[\]<>$=:][^\s\"'`;<>]{{3,300}})"
+    rf"(?P<name>{_NAME})\s{{0,4}}(?::=|\?=|=>|[=:])\s{{0,2}}(?=(?P<value>[^\s\"'`,;(){{}}\[\]<>$=:][^\s\"'`;]{{3,300}}))"
 )
 _IS_PASSWORD = re.compile(r"pass|pwd", re.IGNORECASE)
 _EXPRESSION = re.compile(
@@ -92,12 +92,15 @@ _KEY_WORD = (
     r"\bkeys?|credentials?|client[ _\-]?(?:secret|id)|access ?key ?(?:id|secret)|accesskeysecret|secretid|secretkey|webhook|subscription key|sas|密钥|秘钥|令牌|私钥|授权码|凭证|口令|密匙|license key)"
 )
 _KEY_SAID = re.compile(
-    rf"{_KEY_WORD}[\"']?(?:[\s:：=\"'(`\-]|is|was|are|to|for|of|is set|set|the|this|it|that|your|id|value|(?:[A-Za-z]{{2,16}} ){{0,3}}?service|是|为|我的?|给你|改成|换成|用){{1,8}}"
-    r"(?P<value>[A-Za-z0-9_\-.+/=~!:%|&#@^*]{8,600})",
+    rf"(?<![A-Za-z0-9&?/=.\-]){_KEY_WORD}[\"']?(?:[\s:：=\"'(`\-]|is|was|are|to|for|of|is set|set|the|this|it|that|your|id|value|(?:[A-Za-z]{{2,16}} ){{0,3}}?service|是|为|我的?|给你|改成|换成|用){{1,8}}"
+    r"(?P<value>(?![/&=:%|#@^*])[A-Za-z0-9_\-.+/=~!:%|&#@^*]{8,600})",
     re.IGNORECASE,
 )
 _WORD_SHAPE = re.compile(r"[A-Za-z]?[a-z]+|[A-Z]+|[0-9]+")
-_COOKIE = re.compile(r"(?:set-)?cookie:\s?(?P<value>[^\s=;]{2,40}=[^\s;]{8,400})", re.IGNORECASE)
+_SAYS_SECRET = re.compile(r"token|secret|api[ _-]?key|密钥|令牌", re.IGNORECASE)
+_COOKIE = re.compile(
+    r"cookie:\s?(?P<value>[^\s=;]{2,40}=[^\s;]{8,400}(?:;[ ]?[^\s=;]{1,40}(?:=[^;\n]{0,200})?){0,20})", re.IGNORECASE
+)
 _ADJECTIVE = re.compile(r"(?:[a-z]+(?:ed|ing|able|ible|ly|ful|less|ive|ous)|[a-z]{1,3})$")
 _PREDICATES = frozenset(
     [
@@ -305,7 +308,7 @@ def _spoken(text: str) -> Iterator[tuple[int, int]]:
 def _passwords(text: str) -> Iterator[Hit]:
     for start, end in _spoken(text):
         value = text[start:end]
-        if end <= start or is_stand_in(value) or _EXPRESSION.search(value) or _UNIT.match(text, end):
+        if end <= start or is_stand_in(value) or _EXPRESSION.search(value) or _FAKE.search(value) or _UNIT.match(text, end):
             continue
         if "://" in value or value.startswith(("--", "//")):
             continue
@@ -313,8 +316,10 @@ def _passwords(text: str) -> Iterator[Hit]:
 
 
 _FAKE = re.compile(
-    r"fake|example|dummy|placeholder|changeme|change_me|your|xxx|sample|redacted|insert|<|\$\{|\{\{|%\(", re.IGNORECASE
+    r"fake|example|dummy|placeholder|change_?me|your|x{4}|sample|redacted|insert|<[^<>\n]{1,40}>|^\$\w+$|\$\{\w+\}|\{\{\s?[\w.]+\s?\}\}|%\(",
+    re.IGNORECASE,
 )
+_IN_URL = ("&", "?")  # a query is read by the recognizer of URLs
 
 
 def _assigned(text: str) -> Iterator[Hit]:
@@ -329,11 +334,11 @@ def _assigned(text: str) -> Iterator[Hit]:
                 or is_stand_in(value)
                 or _FAKE.search(value)
                 or _EXPRESSION.search(value)
-                or "://" in value
+                or "//" in value
             ):
                 continue
             name = found.group("name")
-            if not _SECRET_NAME.search(name):
+            if not _SECRET_NAME.search(name) or text[found.start() - 1 : found.start()] in _IN_URL:
                 continue
             if _IS_PASSWORD.search(name):
                 if pattern is _ASSIGN_QUOTED or _like_password(value):
@@ -344,23 +349,27 @@ def _assigned(text: str) -> Iterator[Hit]:
 
 def _like_key(value: str, shortest: int) -> bool:
     """Letters and digits in no order that a word or a path would have."""
-    if len(value) < shortest or is_dummy(value) or is_stand_in(value):
+    if len(value) < shortest or is_dummy(value) or is_stand_in(value) or re.search(r"(.)\1{9}", value):
         return False
     digits = sum(char.isdigit() for char in value)
+    if len(set(re.findall(r"[^\w\s/.\-,()]", value))) >= 4 and not re.search(r"\s", value):
+        return True
     if digits == 0:
         return len(value) >= 20 and entropy(value) > 4 and not re.search(r"[ /.]", value)
     if digits == len(value):
         return False
-    return entropy(value) >= 2.7 and not re.fullmatch(r"[A-Za-z]+[0-9]{1,3}", value)
+    return entropy(value) >= 2.7 and not re.fullmatch(r"[A-Za-z]+(?:[0-9]{1,3}|[\-_][0-9]{1,12})", value)
 
 
 def _keys_by_name(text: str) -> Iterator[Hit]:
     for found in _KEY_SAID.finditer(text):
         start, end = _trim(text, *found.span("value"))
         value = text[start:end]
-        if "://" in value or _EXPRESSION.search(value) or re.match(r"^[\w.\-]+@[\w\-]+\.", value):
+        if "//" in value or _EXPRESSION.search(value) or re.match(r"^[\w.\-]+@[\w\-]+\.", value):
             continue
-        if _like_key(value, shortest=12):
+        if text.startswith(("..", "…", "***"), end):
+            continue  # shortened by whoever showed it
+        if _like_key(value, shortest=12) or (value.isdigit() and len(value) >= 15 and _SAYS_SECRET.search(found.group()[:24])):
             yield Hit("api_key", start, end, LABELLED)
     for found in _COOKIE.finditer(text):
         yield Hit("api_key", *found.span("value"), LABELLED)
@@ -378,8 +387,9 @@ PASSWORD = Recognizer(
 ASSIGNED = Recognizer(
     "assigned_secret",
     frozenset({"password", "api_key"}),
-    re.compile(r"(?:pass|pwd|secret|token|key|auth|credential|client|session)[^\n]{0,60}?[:=,]", re.IGNORECASE),
+    re.compile(r"(?:pass|pwd|secret|token|key|auth|credential|client|sess|access|login)[^\n]{0,60}?[:=,]", re.IGNORECASE),
     _assigned,
+    reach=600,
 )
 NAMED_KEY = Recognizer(
     "named_key",
@@ -388,5 +398,6 @@ NAMED_KEY = Recognizer(
         r"key|secret|token|cred|webhook|client|sas|cookie|密[钥匙]|秘钥|令牌|私钥|授权码|凭证|口令", re.IGNORECASE
     ),
     _keys_by_name,
+    reach=1000,
 )
-_ = before
+

@@ -33,6 +33,8 @@ def _mobiles(text: str) -> Iterator[Hit]:
                 continue
             if OTHER_NUMBER.search(before(text, start)):
                 continue
+            if text[max(0, start - 2) : start].strip() == "+" and run.digits.startswith("00", first):
+                continue
             if text[max(0, start - 2) : start].strip() == "+" and run.digits.startswith("86", first):
                 start = text.rindex("+", 0, start)
             end_of_last = last
@@ -41,7 +43,7 @@ def _mobiles(text: str) -> Iterator[Hit]:
 
 _EXTENSION = r"(?:\s{0,2}(?:ext(?:ension)?\.?|extn|x|转|轉|分机号?|分機|#)\s{0,2}[:：]?\s{0,2}[0-9]{1,6})?"
 _CANDIDATE = re.compile(
-    r"(?<![0-9A-Za-z_])(?<![0-9][.,])"
+    r"(?:(?<![0-9A-Za-z_])(?<![0-9][.,])|(?<![0-9])(?=\+))"
     r"(?:\( {0,2})?(?:\+ {0,2})?\(?[0-9](?:[ \-./()\u00a0]{0,4}[0-9]){4,16}\)?" + _EXTENSION + r"(?![0-9])",
     re.IGNORECASE,
 )
@@ -58,7 +60,7 @@ _DATE = re.compile(
     r"(?:19|20)[0-9]{2}([\-/.])[0-9]{1,2}\1[0-9]{1,2}|[0-9]{1,2}([\-/.])[0-9]{1,2}\2(?:19|20)[0-9]{2}|(?:19|20)[0-9]{2}[/\-](?:19|20)[0-9]{2}"
 )
 _NORTH_AMERICA = re.compile(
-    r"(?:\+?1[ .\-]?)?(?:\([0-9]{3}\)[ .\-]?[0-9]{3}[ .\-][0-9]{4}|[0-9]{3}([ .\-])[0-9]{3}\1[0-9]{4})"
+    r"[0-9]{3}\)[ ]?[0-9]{3}[ .\-][0-9]{4}|(?:\+?1[ .\-]?)?(?:\([1-9][0-9]{2}\)[ .\-]?[0-9]{3}[ .\-][0-9]{4}|[0-9]{3}([ .\-])[0-9]{3}\1[0-9]{4})"
 )
 _LANDLINE = re.compile(r"\(?0(?:10|2[0-9]|[3-9][0-9]{2})\)?[ \-]{0,3}[2-9][0-9]{2,3}[ \-]?[0-9]{4}")
 _LANDLINE_SOLID = re.compile(r"0(?:10|2[0-9])[2-9][0-9]{7}|0[3-9][0-9]{2}[2-9][0-9]{6,7}")
@@ -88,7 +90,7 @@ def _score(text: str, start: int, end: int, number: str) -> int:
     international = bare.lstrip("( ").startswith("+")
     if international and _valid(bare, None):
         return CHECKED
-    if 5 <= len(digits) <= 15 and _LABEL.search(head) and (len(digits) >= 7 or (len(digits) >= 5 and _strong(head))):
+    if 5 <= len(digits) <= 17 and _LABEL.search(head) and (len(digits) >= 7 or (len(digits) >= 5 and _strong(head))):
         return LABELLED
     if 7 <= len(digits) <= 15 and _LABEL_AFTER.match(after(text, end)):
         return LABELLED - 5
@@ -105,7 +107,7 @@ def _score(text: str, start: int, end: int, number: str) -> int:
         return SHAPE + 5
     if _TAIWAN_MOBILE.fullmatch(shape):
         return SHAPE + 5
-    if _SEPARATED_ZERO.fullmatch(shape) and any(_valid(shape, region) for region in _TRY_REGIONS):
+    if not shape.isdigit() and _SEPARATED_ZERO.fullmatch(shape) and any(_valid(shape, region) for region in _TRY_REGIONS):
         return SHAPE
     # A message that is nothing but a number answers "what is your number?".
     if text.strip() == number.strip() and len(digits) == 10 and _valid(digits, "US"):
