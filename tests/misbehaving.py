@@ -123,9 +123,9 @@ class Misbehaving:
     def headers(self, endpoint: str) -> list[dict[str, str]]:
         return self._endpoints[endpoint].headers
 
-    async def reached(self, endpoint: str, count: int) -> None:
-        """Return when `count` requests have arrived."""
-        async with self._changed:
+    async def reached(self, endpoint: str, count: int, *, seconds: float = 60.0) -> None:
+        """Return when `count` requests have arrived; `TimeoutError` when they don't within `seconds`."""
+        async with asyncio.timeout(seconds), self._changed:
             await self._changed.wait_for(lambda: self.requests(endpoint) >= count)
 
     def release(self) -> None:

@@ -206,7 +206,7 @@ class GuardedCalls:
 
 
 def connect(base_url: str, key: SecretStr | str | None, timeout_seconds: float) -> AsyncOpenAI:
-    """The SDK's client without its retries, and without its DEBUG log, which holds whole requests."""
+    """The SDK's client without its retries, and without its DEBUG log, which holds whole requests in openai 2."""
     try:
         from openai import AsyncOpenAI
     except ImportError as error:

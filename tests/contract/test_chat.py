@@ -423,6 +423,7 @@ async def test_neither_the_key_nor_the_text_is_logged(
     caplog.set_level(logging.DEBUG)
     logging.getLogger("openai").setLevel(logging.DEBUG)  # what OPENAI_LOG=debug does
     model = OpenAIChatModel("small", base_url=server.base_url, key=SecretStr(SECRET), policy=CallPolicy(attempts=2))
+    assert not logging.getLogger("openai").isEnabledFor(logging.DEBUG)
     echo = f"{SECRET} {PRIVATE}"
     server.script("chat", Step("status", status=500, message=echo, code=echo))
     await model.complete(TURNS, json_schema=SCHEMA)

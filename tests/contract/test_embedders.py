@@ -17,6 +17,7 @@ import pytest
 
 from streams.adapters.embedders import CachedQueries, centre, find_profile, make_embedder
 from streams.adapters.embedders.openai import OpenAIEmbedder
+from streams.adapters.embedders.sentence_transformers import twin_model
 from streams.adapters.embedders.text import clean
 from streams.adapters.embedders.threads import CHUNK, ThreadedEmbedder
 from streams.adapters.openai_calls import CallPolicy
@@ -265,6 +266,17 @@ async def test_a_model_that_returns_nonsense_is_down(bad: float) -> None:
     with pytest.raises(DependencyDown):
         await embedder.embed_query("text")
     await embedder.close()
+
+
+@pytest.mark.model
+def test_the_threads_share_weights_but_no_tokenizer() -> None:
+    directory = _minilm_directory()
+    from sentence_transformers import SentenceTransformer
+
+    model = SentenceTransformer(str(directory), device="cpu", local_files_only=True)
+    twin = twin_model(model)
+    assert twin.tokenizer is not model.tokenizer
+    assert [id(tensor) for tensor in twin.parameters()] == [id(tensor) for tensor in model.parameters()]
 
 
 _SILENT_START = """

@@ -18,12 +18,9 @@ from streams.errors import ConfigurationError
 from streams.ports import ModelProfile, Vectors
 
 # Read when the libraries are imported. What the user set stays.
-_QUIET = {
+_ENVIRONMENT = {
     "HF_HUB_OFFLINE": "1",
-    "HF_HUB_DISABLE_PROGRESS_BARS": "1",
-    "HF_HUB_DISABLE_TELEMETRY": "1",
-    "TOKENIZERS_PARALLELISM": "false",
-    "TRANSFORMERS_NO_ADVISORY_WARNINGS": "1",
+    "TOKENIZERS_PARALLELISM": "false",  # else a warning after every fork
 }
 
 
@@ -42,13 +39,13 @@ def load_sentence_transformers(
     profile = _profile_of(profile_name or model, loaded)
     return ThreadedEmbedder(
         profile,
-        _encoder(_twin(loaded), profile.query_prefix, threads),
+        _encoder(twin_model(loaded), profile.query_prefix, threads),
         _encoder(loaded, profile.passage_prefix, threads),
     )
 
 
 def _load(model: str, device: str) -> Any:
-    for name, value in _QUIET.items():
+    for name, value in _ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     try:
         from sentence_transformers import SentenceTransformer
@@ -72,10 +69,11 @@ def _load(model: str, device: str) -> Any:
         ) from error
 
 
-def _twin(model: Any) -> Any:
+def twin_model(model: Any) -> Any:
     """A second model over the same weights with a tokenizer of its own.
 
-    Fast tokenizers can't be used by two threads at once ("Already borrowed"); tensors that are only read can.
+    Fast tokenizers keep truncation and padding as state, so two threads that share one can fail with "Already
+    borrowed" (huggingface/tokenizers#537, huggingface/transformers#47085); tensors that are only read can be shared.
     """
     shared = {id(tensor): tensor for tensor in itertools.chain(model.parameters(), model.buffers())}
     return copy.deepcopy(model, shared)
