@@ -19,7 +19,7 @@ from schemas import Layer, MemoryStatus, MemoryType, Tenant
 from streams.adapters.store import Store, make_store
 from streams.adapters.store.qdrant import IN_MEMORY
 from streams.ports import Doc, SparseVector, StoredMemory, Where
-from tests.contract.store_parts import PROFILE, START, ServerProcess, memory, memory_id, unit
+from tests.contract.store_parts import PROFILE, START, ServerProcess, memory, memory_id, scratch_directory, unit
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
@@ -35,24 +35,32 @@ NAMES = [
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
-    process = ServerProcess(tmp_path_factory.mktemp("server"))
-    process.start()
-    yield process
-    process.kill()
+def server() -> Iterator[ServerProcess]:
+    with scratch_directory() as folder:
+        process = ServerProcess(folder)
+        process.start()
+        yield process
+        process.kill()
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", params=["edge", "local", "server"])
-async def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Store]:
+async def store(request: pytest.FixtureRequest) -> AsyncIterator[Store]:
     """Shared by the tests of this file, each of which has tenants and a shard of its own."""
-    if request.param == "edge":
-        made = make_store(None, tmp_path_factory.mktemp("edge") / "store", PROFILE)
-    else:
-        url = IN_MEMORY if request.param == "local" else request.getfixturevalue("server").url
-        made = make_store(url, None, PROFILE)
-    await made.open()
-    yield made
-    await made.close()
+    with scratch_directory() as folder:
+        if request.param == "edge":
+            made = make_store(None, folder / "store", PROFILE)
+        else:
+            url = IN_MEMORY if request.param == "local" else request.getfixturevalue("server").url
+            made = make_store(url, None, PROFILE)
+        await made.open()
+        yield made
+        await made.close()
+
+
+@pytest.fixture
+def scratch() -> Iterator[Path]:
+    with scratch_directory() as folder:
+        yield folder
 
 
 @pytest.fixture
@@ -669,11 +677,11 @@ class TestMaintenance:
 
 class TestRuns:
     @pytest.mark.parametrize("kind", ["edge", "file", "server"])
-    async def test_open_again(self, kind: str, tmp_path: Path, tenant: Tenant, request: pytest.FixtureRequest) -> None:
+    async def test_open_again(self, kind: str, scratch: Path, tenant: Tenant, request: pytest.FixtureRequest) -> None:
         def make() -> Store:
             if kind == "edge":
-                return make_store(None, tmp_path / "store", PROFILE)
-            url = f"file:{tmp_path}" if kind == "file" else request.getfixturevalue("server").url
+                return make_store(None, scratch / "store", PROFILE)
+            url = f"file:{scratch}" if kind == "file" else request.getfixturevalue("server").url
             return make_store(url, None, PROFILE)
 
         stored, doc = memory(tenant, 1, **FULL), Doc("receipt", "a", {"n": 1})

@@ -92,6 +92,8 @@ class QdrantEngine:
                 return AsyncQdrantClient(location=IN_MEMORY)
             if self._local:
                 return AsyncQdrantClient(path=self._location.removeprefix(LOCAL_DIRECTORY))
+            if not self._location.startswith(("http://", "https://")):
+                raise ValueError
             return AsyncQdrantClient(
                 url=self._location,
                 api_key=self._api_key,
@@ -286,7 +288,8 @@ def _typed() -> Iterator[None]:
         if status in (400, 413, 422):
             raise ValueError(f"the Qdrant server refuses the request (HTTP {status})") from None
         raise DependencyDown("store", f"HTTP {status}") from None
-    except (ApiException, QdrantException, httpx.HTTPError, OSError) as error:
+    except (ApiException, QdrantException, httpx.HTTPError, OSError, json.JSONDecodeError) as error:
+        # The last one: something on the way answers in the server's place.
         cause = getattr(error, "source", error)
         raise DependencyDown("store", type(cause).__name__) from None
 
