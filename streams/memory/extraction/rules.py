@@ -1,27 +1,29 @@
-"""The rule extractor: zh and en, no model. Sentences, then gate, reality, slots, relations, signals."""
+"""The rule extractor: zh and en, no model. Sentences, then gate, reality, statements, signals."""
 
 from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from schemas import Candidate, Layer, Message, MemoryType, RedactedEvent
-from streams.memory.extraction import importance as weight
+from schemas import Candidate, Layer, MemoryType, Message, RedactedEvent
+from streams.memory.extraction import details
 from streams.memory.extraction.condense import condense
 from streams.memory.extraction.gate import gate, says_something
-from streams.memory.extraction.lang import fold, language
+from streams.memory.extraction.importance import STANDING, importance
+from streams.memory.extraction.lang import language
 from streams.memory.extraction.material import own_words
-from streams.memory.extraction.patterns import Pattern, table
-from streams.memory.extraction.relations import relation
+from streams.memory.extraction.plans import plan
+from streams.memory.extraction.reference import agreed, last_person, points_back
 from streams.memory.extraction.result import Extraction, SentenceTrace
 from streams.memory.extraction.sentences import Sentence, sentences
 from streams.memory.extraction.signals import Worth, worth
-from streams.memory.extraction.slots import Slot, slot_for
-from streams.memory.extraction.speakers import conditional, first_person, subject_of, unreal, without_quotations
-from streams.memory.extraction.timing import time_of
+from streams.memory.extraction.slots import SLOTS, Slot
+from streams.memory.extraction.speakers import conditional, first_person, unreal, without_quotations
+from streams.memory.extraction.statements import Statement, statements
+from streams.memory.extraction.timing import Timing, timing
 
 MAX_CANDIDATES = 5
 _LONG_TEXT = 2_000  # characters; longer events leave the event loop
@@ -29,19 +31,30 @@ _PLACEHOLDER = re.compile(r"\[[A-Z][A-Z_]*_\d+\]")
 _WORTH = 0.0  # log-odds
 _DOCUMENT = 1_200  # characters; general statements in a pasted text are not the user's
 _FREE_SENTENCES = 2  # of a message, beside those that fill a slot
+# Slots whose time is their value, not the span in which they hold.
+_TIME_IS_VALUE = frozenset({"birthday", "deadline", "meeting_time", "notification_time", "plan", "experience", "progress", "schedule"})
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """One candidate in the making: the slot and its value, with the place of the value in the sentence."""
+class _Scene:
+    """Where a message stands: what was said before it, by whom and when it was said."""
 
-    slot: Slot | None
-    subject: str | None
-    value: str | None = None
-    polarity: str = "positive"
-    operation: str = "assert"
-    replaced: str | None = None
+    message: Message
+    place: int
+    earlier: Sequence[Message]
+    said_at: datetime
+    zone: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    """`open`: nothing speaks against keeping the sentence, though it states nothing known."""
+
+    sentence: Sentence
+    lang: str
+    found: tuple[Statement, ...] = ()
     why: str = ""
+    open: bool = False
 
 
 class RuleExtractor:
@@ -59,34 +72,40 @@ class RuleExtractor:
         """Candidates of the facts layer, at most 5 a message; `skipped` says why when there are none."""
         candidates: list[Candidate] = []
         trace: list[SentenceTrace] = []
-        reasons: list[str] = []
-        zone = event.timezone or "UTC"
         for place, message in enumerate(event.messages):
-            if message.role != "user":
-                reasons.append(gate(message.text, message.role) or "assistant")
-                continue
-            reason = gate(message.text)
+            scene = _Scene(
+                message,
+                place,
+                (*event.context, *event.messages[:place]),
+                message.time or event.occurred_at or event.appended_at,
+                event.timezone or "UTC",
+            )
+            reason = _closed(scene)
             if reason is not None:
-                reasons.append(reason)
                 trace.append(SentenceTrace(place, 0, len(message.text), False, reason))
                 continue
-            said_at = message.time or event.occurred_at or event.appended_at
-            kept: list[Candidate] = []
-            for candidate_or_trace in _read(message, place, said_at, zone):
-                if isinstance(candidate_or_trace, Candidate):
-                    kept.append(candidate_or_trace)
-                else:
-                    trace.append(candidate_or_trace)
-                    if not candidate_or_trace.kept:
-                        reasons.append(candidate_or_trace.why)
-            candidates += _best(kept)
+            verdicts = _read(scene)
+            trace += [SentenceTrace(place, v.sentence.start, v.sentence.end, bool(v.found), v.why) for v in verdicts]
+            candidates += _strongest([_candidate(one, v, scene) for v in verdicts for one in v.found])
+        reasons = [step.why for step in trace if not step.kept]
         return Extraction(tuple(candidates), None if candidates else _main(reasons), tuple(trace))
 
 
-def _best(kept: list[Candidate]) -> list[Candidate]:
+def _closed(scene: _Scene) -> str | None:
+    """Why a message is not read at all."""
+    message = scene.message
+    reason = gate(message.text, message.role)
+    if reason is None and message.role != "user":
+        return "assistant"
+    if reason == "small_talk" and message.role == "user" and points_back(message.text):
+        return None
+    return reason
+
+
+def _strongest(found: list[Candidate]) -> list[Candidate]:
     """The most important ones, in the order in which they were said."""
-    strongest = sorted(kept, key=lambda c: (-c.importance, c.start))[:MAX_CANDIDATES]
-    return sorted(strongest, key=lambda c: c.start)
+    strongest = sorted(found, key=lambda c: (-c.importance, c.start))[:MAX_CANDIDATES]
+    return sorted(strongest, key=lambda c: (c.start, c.end))
 
 
 def _main(reasons: list[str]) -> str:
@@ -94,36 +113,23 @@ def _main(reasons: list[str]) -> str:
     return max(reasons, key=reasons.count) if reasons else "nothing_to_keep"
 
 
-def _read(message: Message, place: int, said_at: datetime, zone: str) -> Iterator[Candidate | SentenceTrace]:
-    text = own_words(message.text)
+def _read(scene: _Scene) -> list[_Verdict]:
+    text = own_words(scene.message.text)
     whole = worth(text, language(text))
     document = len(text) > _DOCUMENT
-    verdicts = [_judge(sentence, message.speaker, document) for sentence in sentences(text)]
-    if whole.score >= _WORTH and not any(v.standing for v in verdicts):
-        verdicts = _keep_best(verdicts, whole, message.speaker)
-    for verdict in verdicts:
-        sentence = verdict.sentence
-        yield SentenceTrace(place, sentence.start, sentence.end, bool(verdict.found), verdict.why)
-        for one in verdict.found:
-            yield _candidate(one, sentence, verdict.lang, message, place, said_at, zone)
+    verdicts: list[_Verdict] = []
+    for sentence in sentences(text):
+        verdicts.append(_judge(sentence, scene, [v.sentence.text for v in verdicts], document))
+    return _keep_best(verdicts, whole, scene) if whole.score >= _WORTH else verdicts
 
 
-@dataclass(frozen=True, slots=True)
-class _Verdict:
-    """`open`: nothing speaks against keeping the sentence, though it names no slot."""
-
-    sentence: Sentence
-    lang: str
-    found: tuple[_Found, ...] = ()
-    why: str = ""
-    open: bool = False
-    standing: bool = False
-
-
-def _judge(sentence: Sentence, speaker: str | None, document: bool) -> _Verdict:
+def _judge(sentence: Sentence, scene: _Scene, before: list[str], document: bool) -> _Verdict:
     """What one sentence says for itself, and the reason for the decision either way."""
     text = sentence.text
     lang = language(text)
+    speaker = scene.message.speaker
+    if points_back(text):
+        return _pointing_back(sentence, lang, scene)
     reason = unreal(text)
     if not says_something(text):
         reason = "small_talk"
@@ -131,99 +137,115 @@ def _judge(sentence: Sentence, speaker: str | None, document: bool) -> _Verdict:
         reason = "placeholder_only"
     if reason:
         return _Verdict(sentence, lang, why=reason)
-    if not sentence.question and not conditional(text):
-        slots = tuple(_slots(text, lang, speaker))
-        if slots:
-            return _Verdict(
-                sentence, lang, slots, "slot: " + ", ".join(one.slot.attribute for one in slots if one.slot)
-            )
-        general = None if document else relation(text)
-        if general:
-            found = _Found(slot_for(general.attribute), general.subject, general.value, why="relation")
-            return _Verdict(sentence, lang, (found,), f"relation: {general.attribute}")
-        if not document and weight.STANDING.search(without_quotations(text)):
-            found = _Found(slot_for("instruction"), first_person(speaker), why="standing rule")
-            return _Verdict(sentence, lang, (found,), "standing rule", standing=True)
-    return _Verdict(sentence, lang, why="question" if sentence.question else "nothing_to_keep", open=True)
+    if sentence.question or conditional(text):
+        return _Verdict(sentence, lang, why="question" if sentence.question else "condition", open=True)
+    named = last_person([*(m.text for m in scene.earlier[-2:]), *before, text]) if _pronoun(text) else None
+    found = tuple(one for one in statements(text, lang, speaker, named) if not document or one.why != "relation")
+    if found:
+        return _Verdict(sentence, lang, found, "states " + ", ".join(one.why for one in found))
+    if not document and STANDING.search(without_quotations(text)):
+        rule = Statement(SLOTS["instruction"], first_person(speaker), why="standing rule")
+        return _Verdict(sentence, lang, (rule,), "standing rule")
+    slot = None if document else plan(without_quotations(text), timing(text, scene.said_at, scene.zone).time, scene.said_at)
+    if slot:
+        return _Verdict(sentence, lang, (Statement(slot, first_person(speaker), why=slot.attribute),), slot.attribute)
+    return _Verdict(sentence, lang, why="nothing_to_keep", open=True)
 
 
-def _keep_best(verdicts: list[_Verdict], whole: Worth, speaker: str | None) -> list[_Verdict]:
+def _pronoun(text: str) -> bool:
+    return bool(re.search(r"\b(?:he|she|they)\b|[他她]", text, re.IGNORECASE))
+
+
+def _pointing_back(sentence: Sentence, lang: str, scene: _Scene) -> _Verdict:
+    what = agreed(scene.earlier)
+    if what is None:
+        return _Verdict(sentence, lang, why="points_at_nothing")
+    joined = f"{sentence.text.rstrip('。.!！ ')}：{what}" if lang == "zh" else f"{sentence.text.rstrip('.! ')}: {what}"
+    rule = Statement(SLOTS["instruction"], first_person(scene.message.speaker), why="standing rule", text=joined)
+    return _Verdict(sentence, lang, (rule,), "standing rule")
+
+
+def _keep_best(verdicts: list[_Verdict], whole: Worth, scene: _Scene) -> list[_Verdict]:
     """The message is worth keeping: so are its most telling sentences."""
     scores = {place: worth(v.sentence.text, v.lang).score for place, v in enumerate(verdicts) if v.open}
     ranked = sorted(scores, key=lambda place: -scores[place])
     enough = any(v.found for v in verdicts)
-    chosen = {
-        place
-        for rank, place in enumerate(ranked[:_FREE_SENTENCES])
-        if (rank == 0 and not enough) or (scores[place] >= _WORTH and not verdicts[place].sentence.question)
-    }
     names = ", ".join(whole.names[:4])
-    return [
-        replace(v, found=(_Found(None, first_person(speaker), why=names),), why=f"signals: {names}")
-        if place in chosen
-        else v
-        for place, v in enumerate(verdicts)
-    ]
+    kept = (Statement(None, first_person(scene.message.speaker), why=names),)
+    for rank, place in enumerate(ranked[:_FREE_SENTENCES]):
+        best = rank == 0 and not enough
+        if best or (scores[place] >= _WORTH and not verdicts[place].sentence.question):
+            verdicts[place] = replace(verdicts[place], found=kept, why=f"signals: {names}")
+    return verdicts
 
 
-def _slots(text: str, lang: str, speaker: str | None) -> Iterator[_Found]:
-    """The statements about known slots, at most one for each stretch of the sentence."""
-    taken: list[tuple[int, int]] = []
-    for pattern in table(lang).matching(fold(text)):
-        for match in pattern.expression.finditer(text):
-            if any(match.start() < end and start < match.end() for start, end in taken):
-                continue
-            one = _from_match(pattern, match, speaker)
-            if one is not None:
-                taken.append(match.span())
-                yield one
-
-
-def _from_match(pattern: Pattern, match: re.Match[str], speaker: str | None) -> _Found | None:
-    groups = match.groupdict()
-    subject = subject_of(groups.get("s"), speaker)
-    value = (pattern.value or groups.get("v") or groups.get("w") or "").strip(" '\"’“”")
-    if not value or _PLACEHOLDER.fullmatch(value):
-        return None
-    attribute = pattern.attribute if pattern.attribute != "*" else (groups.get("a") or "").lower().strip("的 ")
-    if attribute.startswith(("favorite", "favourite")):
-        attribute = attribute.replace("favourite", "favorite")
-    slot = slot_for(attribute)
-    if pattern.attribute == "*":
-        slot = replace(slot, cardinality="single", kind="preference", importance=4)
-    negated = bool(groups.get("n"))
-    polarity = "negative" if negated or pattern.polarity == "negative" else "positive"
-    return _Found(slot, subject, value, polarity, pattern.operation, groups.get("o"), why=slot.attribute)
-
-
-def _candidate(
-    one: _Found, sentence: Sentence, lang: str, message: Message, place: int, said_at: datetime, zone: str
-) -> Candidate:
+def _candidate(one: Statement, verdict: _Verdict, scene: _Scene) -> Candidate:
+    sentence = verdict.sentence
     start, end = condense(sentence.text, one.value)
-    content = sentence.text[start:end]
-    slot = one.slot
-    when = time_of(content, said_at, zone)
-    return Candidate.model_validate(
-        {
-            "layer": Layer.FACT,
-            "content": content,
-            "memory_type": MemoryType(slot.kind) if slot else MemoryType.FACT,
-            "importance": weight.importance(slot.importance if slot else 3, content),
-            "subject": one.subject,
-            "attribute": slot.attribute if slot and one.value else None,
-            "value": one.value,
-            "polarity": one.polarity,
-            "cardinality": slot.cardinality if slot else "multi",
-            "operation": one.operation,
-            "replaced_value": one.replaced,
-            "time": when,
-            "message": place,
-            "start": sentence.start + start,
-            "end": sentence.start + end,
-            "said_at": said_at,
-            "role": message.role,
-            "speaker": message.speaker,
-            "lang": lang,
-            "why": one.why,
-        }
+    said = sentence.text[start:end]
+    content = said
+    if one.text is not None:
+        first, last = condense(one.text, one.value)
+        content = one.text[first:last]
+    slot = one.slot or _kind_of(content)
+    attribute = slot.attribute if one.slot and one.value else None
+    when = timing(content, scene.said_at, scene.zone)
+    temporary = details.temporary(content) and when.time is not None and when.time.end is not None
+    valid_from, valid_until = _validity(slot, when, temporary)
+    return Candidate(
+        layer=Layer.FACT,
+        content=content,
+        memory_type=MemoryType(slot.kind),
+        importance=importance(slot.importance, said, correction=one.operation == "correct"),
+        tags=details.tags(content),
+        event=details.event(content),
+        subject=one.subject,
+        attribute=attribute,
+        value=one.value,
+        polarity=one.polarity,
+        cardinality=slot.cardinality if one.value else "multi",
+        operation=one.operation if one.value else "assert",
+        replaced_value=one.replaced,
+        temporary=temporary,
+        emotion=details.emotion(content),
+        entities=details.entities(content, one.subject, attribute, one.value),
+        time=when.time,
+        valid_from=valid_from,
+        valid_until=valid_until,
+        message=scene.place,
+        start=sentence.start + start,
+        end=sentence.start + end,
+        said_at=scene.said_at,
+        role=scene.message.role,
+        speaker=scene.message.speaker,
+        lang=verdict.lang,
+        why=one.why,
     )
+
+
+def _validity(slot: Slot, when: Timing, temporary: bool) -> tuple[datetime | None, datetime | None]:
+    """From when until when a statement holds, as far as its words say."""
+    if when.time is None or slot.attribute in _TIME_IS_VALUE:
+        return None, None
+    if temporary:
+        return when.time.start, when.time.end
+    start = when.since or (when.time.start if slot.cardinality == "single" else None)
+    return start, when.until
+
+
+_PREFERS = re.compile(
+    r"\b(?:prefer|like|love|hate|enjoy|rather|favou?rite|don['’]t want|i want|i['’]d like|keep|avoid|instead|always|never|usually|tend to|please|no more)\b"
+    r"|喜欢|讨厌|偏好|想要|更想|不想|不要|别|习惯|最好|尽量|就按|就行|宁愿|受不了",
+    re.IGNORECASE,
+)
+_WORKS = re.compile(
+    r"\bi(?:['’]m| am|['’]ve been) (?:\w+ )?(?:work|writ|build|prepar|draft|edit|learn|study|finish|mak|plann)\w*ing\b|我[^，。]{0,6}(?:在|正在)(?:写|做|准备|学|弄|整理|改)",
+    re.IGNORECASE,
+)
+
+
+def _kind_of(content: str) -> Slot:
+    """What a statement without a slot counts as, by its wording."""
+    if _PREFERS.search(content):
+        return SLOTS["prefers"]
+    return SLOTS["working_on"] if _WORKS.search(content) else SLOTS["identity"]

@@ -12,7 +12,7 @@ _POSSESSIVE = re.compile(r"^(?:my|our)\s+", re.IGNORECASE)
 _CHINESE_POSSESSIVE = re.compile(r"^我(?:的|家(?:的)?)?(?=.)")
 _FIRST_PERSON = frozenset({"i", "we", "me", "my", "our", "我", "我们", "咱", "咱们", "我家", "本人", "俺"})
 _KIN_WITH_NAME = re.compile(r"^(?:my|our)\s+[a-z' -]*?,?\s+(?P<name>[A-Z][\w’'-]*(?: [A-Z][\w’'-]*)*)$")
-_PRONOUNS = frozenset({"he", "she", "they", "it", "他", "她", "它", "他们", "她们", "this", "that"})
+PRONOUNS = frozenset({"he", "she", "they", "it", "他", "她", "它", "他们", "她们", "this", "that"})
 
 _COUNTERFACTUAL = re.compile(
     r"^\W*(?:suppose|supposing|imagine|assume|assuming|let['’]?s say|pretend|what if|hypothetically)\b"
@@ -50,7 +50,7 @@ def subject_of(said: str | None, speaker: str | None) -> str | None:
     folded = who.casefold()
     if not who or folded in _FIRST_PERSON:
         return first_person(speaker)
-    if folded in _PRONOUNS:
+    if folded in PRONOUNS:
         return None
     named = _KIN_WITH_NAME.match(who)
     if named:

@@ -2,17 +2,43 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from datetime import datetime
 
 from schemas import TimeRef
 from streams.memory.timephrases import EARLIEST, LATEST, TimePhrase, interval, resolve
 
+# No time phrase is without one of these; the resolver is far slower than this look.
+_MAY_HOLD_TIME = re.compile(
+    r"\d|day|week|month|year|quarter|morning|evening|noon|night|tomorrow|tonight|ago|next|last|since|until|till|soon|later|spring|summer|autumn|winter|fall"
+    r"|january|february|march|april|may\b|june|july|august|september|october|november|december|christmas|easter|new year|o['’]clock"
+    r"|[今明昨后前去][天年晚早日夜]|[早晚上下中]午|[早晚]上|周|星期|礼拜|月|年|号|点|日|节|季度|周末|小时|分钟|刚才|凌晨|傍晚|春|夏|秋|冬|半夜",
+    re.IGNORECASE,
+)
+_SINCE = re.compile(r"\b(?:since|from|starting|as of|beginning)\W*(?:the )?\Z|(?:从|自|自从)\Z", re.IGNORECASE)
+_UNTIL = re.compile(r"\b(?:until|till|through|by the end of|up to)\W*(?:the )?\Z|(?:到|直到|截止到?)\Z", re.IGNORECASE)
 
-def time_of(text: str, said_at: datetime, zone: str) -> TimeRef | None:
-    """The first time phrase of a text that has a place in time, as [start, end) in UTC; None without one.
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """`since`/`until`: bounds that the wording sets ("from May on", "until Friday"), UTC."""
+
+    time: TimeRef | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+NEVER = Timing()
+
+
+def timing(text: str, said_at: datetime, zone: str) -> Timing:
+    """The first time phrase of a text that has a place in time, as [start, end) in UTC.
 
     A time of day alone ("at 9") has no day of its own: its words are kept, both sides stay open.
     """
+    if not _MAY_HOLD_TIME.search(text):
+        return NEVER
     bare: TimePhrase | None = None
     for phrase in resolve(text, said_at, zone):
         if phrase.kind in ("duration", "set"):
@@ -21,10 +47,9 @@ def time_of(text: str, said_at: datetime, zone: str) -> TimeRef | None:
             bare = bare or phrase
             continue
         start, end = interval(phrase, zone)
-        return TimeRef(
-            text=phrase.text,
-            start=None if start == EARLIEST else start,
-            end=None if end == LATEST else end,
-            granularity=phrase.granularity,
-        )
-    return TimeRef(text=bare.text, granularity=bare.granularity) if bare else None
+        before, after = text[max(0, phrase.start - 16) : phrase.start], text[phrase.end : phrase.end + 3]
+        begin, stop = (None if start == EARLIEST else start), (None if end == LATEST else end)
+        since = begin if stop is None or _SINCE.search(before) or after.startswith(("起", "开始", "以后", "之后")) else None
+        until = stop if begin is None or _UNTIL.search(before) or after.startswith(("为止", "之前", "以前")) else None
+        return Timing(TimeRef(text=phrase.text, start=begin, end=stop, granularity=phrase.granularity), since, until)
+    return Timing(TimeRef(text=bare.text, granularity=bare.granularity)) if bare else NEVER

@@ -1,0 +1,50 @@
+"""Dated statements about oneself: what is ahead is a task, what is behind is an experience, what is done is progress."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+from schemas import TimeRef
+from streams.memory.extraction.slots import SLOTS, Slot
+
+_AHEAD = re.compile(
+    r"\b(?:i|we)(?:['’]m| am|['’]re| are)? (?:\w+ )?(?:going to|planning to|plan to|about to|will|need to|have to|must|hope to|intend to|leaving|flying"
+    r"|meeting|starting|visiting|moving|travell?ing)\b|\b(?:i|we)['’]ll\b|\b(?:i|we)(?:['’]ve| have)? (?:got )?(?:an? |my |the )?(?:\w+ ){0,3}?"
+    r"(?:appointment|meeting|interview|flight|exam|call|trip|presentation|deadline|party|wedding|class|demo|surgery)\b|\bmy (?:\w+ ){0,3}?(?:appointment"
+    r"|meeting|interview|flight|exam|trip|presentation|wedding|surgery|visa|lease|contract)\b"
+    r"|我们?[^，。？]{0,20}(?:要|打算|准备|计划|得|会|去|有个?|需要|约了|出差|开会|面试|考试|见|飞|回)",
+    re.IGNORECASE,
+)
+_BEHIND = re.compile(
+    r"\b(?:i|we) (?:\w+ly )?(?:was|were|had|did|went|got|bought|made|found|took|saw|met|left|ran|won|lost|\w{2,}ed)\b"
+    r"|我们?[^，。？]{0,25}(?:了|过)(?=[^吗呢？?]|$)",
+    re.IGNORECASE,
+)
+_DONE = re.compile(
+    r"\b(?:i|we)(?:['’]ve| have)? (?:\w+ly |just |already )*(?:finished|completed|submitted|shipped|passed|launched|wrapped up|published|handed in)\b"
+    r"|(?:已经|刚刚?|终于|都)[^，。？]{0,12}(?:完成|做完|写完|看完|学完|读完|提交|搞定|通过|上线|交了|做到|完了)|(?:完成|做完|写完|搞定|通过)了",
+    re.IGNORECASE,
+)
+_ERRAND = re.compile(
+    r"\b(?:help me|can you|could you|write|draft|explain)\b|帮我|给我|你能|能不能|写一|推荐", re.IGNORECASE
+)
+
+
+def plan(sentence: str, when: TimeRef | None, said_at: datetime) -> Slot | None:
+    """The slot (`plan`, `experience` or `progress`) of a statement about oneself, if it is one; else None.
+
+    A plan or an experience needs a time that resolves: without one it is talk.
+    """
+    if _ERRAND.search(sentence):
+        return None
+    if _DONE.search(sentence):
+        return SLOTS["progress"]
+    if when is None or (when.start is None and when.end is None):
+        return None
+    ahead = (when.end or when.start or said_at) > said_at
+    if ahead and _AHEAD.search(sentence):
+        return SLOTS["plan"]
+    if not ahead and _BEHIND.search(sentence):
+        return SLOTS["experience"]
+    return None

@@ -1,0 +1,123 @@
+"""Read what a sentence states: slots, relations, plans and dated events, with subject, value and operation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from streams.memory.extraction.contrast import contrast, corrects, ends
+from streams.memory.extraction.lang import fold
+from streams.memory.extraction.patterns import Pattern, table
+from streams.memory.extraction.relations import relation
+from streams.memory.extraction.slots import Slot, slot_for
+from streams.memory.extraction.speakers import PRONOUNS, subject_of
+
+_PLACEHOLDER = re.compile(r"\[[A-Z][A-Z_]*_\d+\]")
+_EN_CLAUSE = re.compile(r",\s+(?:and |but |so )?|;\s+|\s+(?:and|but)\s+")
+_EN_BARE_VERB = re.compile(
+    r"(?:also |now |currently |just )?(?:work|live|have|love|like|hate|am|was|is|prefer|moved|speak|own|drive|study|enjoy|play|eat|drink|use)(?:s|ed)?\b",
+    re.IGNORECASE,
+)
+_ZH_CLAUSE = re.compile(r"[，,；;、]\s*")
+_ZH_SUBJECT = re.compile(r"^(我们|咱们?|我(?:的|家)?[\u4e00-\u9fff]{0,3}(?=叫|在|是|今年|住|有|喜欢|对)|我|他|她)")
+_ZH_BARE_VERB = re.compile(r"^(?:现在|目前|今年|也|还|平时|最近|一直|已经|刚)*(?:在|住|是|叫|今年|有|喜欢|讨厌|不吃|对|养|从|爱|\d+岁)")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One thing that is stated. `text`: the words to store when the sentence says several things, else None."""
+
+    slot: Slot | None
+    subject: str | None
+    value: str | None = None
+    polarity: Literal["positive", "negative"] = "positive"
+    operation: Literal["assert", "retract", "correct"] = "assert"
+    replaced: str | None = None
+    why: str = ""
+    text: str | None = None
+
+
+def statements(text: str, lang: str, speaker: str | None, named: str | None) -> list[Statement]:
+    """All slots that a sentence fills, or the one relation that it says. `named`: whom "she" means, if known."""
+    reduced = contrast(text)
+    found = list(_slots(reduced.text, lang, speaker, named))
+    found += [one for one in _of_bare_clauses(reduced.text, lang, speaker, named) if not _known(one, found)]
+    if not found:
+        general = relation(reduced.text)
+        if general:
+            found = [Statement(slot_for(general.attribute), general.subject, general.value, why="relation")]
+    if reduced.old and len(found) == 1 and found[0].slot is not None:
+        found = [replace(found[0], replaced=found[0].replaced or reduced.old)]
+    if corrects(text):
+        found = [replace(one, operation="correct") if one.operation == "assert" else one for one in found]
+    return found
+
+
+def _known(one: Statement, found: list[Statement]) -> bool:
+    return any(one.value == other.value or (one.slot == other.slot and one.subject == other.subject) for other in found)
+
+
+def _slots(text: str, lang: str, speaker: str | None, named: str | None) -> Iterator[Statement]:
+    """The slots filled in a text, at most one for each stretch of it."""
+    taken: list[tuple[int, int]] = []
+    for pattern in table(lang).matching(fold(text)):
+        for match in pattern.expression.finditer(text):
+            if any(match.start() < end and start < match.end() for start, end in taken):
+                continue
+            one = _from_match(pattern, match, speaker, named, text)
+            if one is not None:
+                taken.append(match.span())
+                yield one
+
+
+def _of_bare_clauses(text: str, lang: str, speaker: str | None, named: str | None) -> Iterator[Statement]:
+    """ "I live in Bonn and work at Siemens", 我老婆叫王芳，在华为上班: later clauses share the subject of the first."""
+    cut = _ZH_CLAUSE if lang == "zh" else _EN_CLAUSE
+    clauses = cut.split(text)
+    if len(clauses) < 2:
+        return
+    subject = _opening_subject(clauses[0], lang)
+    for clause in clauses[1:]:
+        own = _opening_subject(clause, lang)
+        subject = own or subject
+        bare = (_ZH_BARE_VERB if lang == "zh" else _EN_BARE_VERB).match(clause)
+        if subject and not own and bare:
+            whole = f"{subject}{clause}" if lang == "zh" else f"{subject} {clause}"
+            for one in _slots(whole, lang, speaker, named):
+                yield replace(one, text=whole.rstrip("。！!. "))
+
+
+def _opening_subject(clause: str, lang: str) -> str | None:
+    if lang == "zh":
+        match = _ZH_SUBJECT.match(clause)
+        return match.group(1) if match else None
+    match = _EN_SUBJECT.match(clause)
+    return match.group(1).replace("’", "'").split("'")[0] if match else None
+
+
+_EN_SUBJECT = re.compile(r"(?:\w+, )?(I|i|[Ww]e|[Mm]y \w+(?: [A-Z]\w+)?|[A-Z]\w+)(?=['’](?:m|re)\b|\s(?:am|is|are|was|were|live|work|have|has|love|like|hate|moved|prefer|study|speak)(?:s|d)?\b)")  # fmt: skip
+
+
+def _from_match(pattern: Pattern, match: re.Match[str], speaker: str | None, named: str | None, text: str) -> Statement | None:
+    groups = match.groupdict()
+    said = groups.get("s")
+    pronoun = bool(said) and str(said).casefold().strip() in PRONOUNS
+    subject = named if pronoun else subject_of(said, speaker)
+    value = (pattern.value or groups.get("v") or groups.get("w") or "").strip(" '\"’“”.，,")
+    if not value or _PLACEHOLDER.fullmatch(value):
+        return None
+    attribute = pattern.attribute if pattern.attribute != "*" else (groups.get("a") or "").lower().strip("的 ")
+    slot = slot_for(attribute.replace("favourite", "favorite"))
+    if pattern.attribute == "*":
+        slot = replace(slot, cardinality="single", kind="preference", importance=4)
+    negated = bool(groups.get("n")) or pattern.polarity == "negative"
+    operation = pattern.operation
+    if negated and slot.cardinality == "single" and operation == "assert" and ends(text):
+        operation = "retract"
+    if pronoun and subject is None:  # somebody, but nobody knows who: the words are kept, no slot is filled
+        return Statement(None, None, why=slot.attribute)
+    return Statement(
+        slot, subject, value, "negative" if negated else "positive", operation, (groups.get("o") or "").strip() or None, slot.attribute
+    )
