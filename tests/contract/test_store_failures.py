@@ -361,13 +361,16 @@ class TestServer:
         assert "secret" not in str(raised.value)
 
     async def test_a_server_that_does_not_answer(self) -> None:
+        given_up = asyncio.Event()
+
         async def handler(_: web.Request) -> web.Response:
-            await asyncio.Event().wait()
-            raise AssertionError
+            await given_up.wait()
+            return web.Response()
 
         async with answering(handler) as url:
             with pytest.raises(DependencyDown):
                 await QdrantStore(url, PROFILE, timeout=1).open()
+            given_up.set()
 
 
 @asynccontextmanager
