@@ -124,21 +124,29 @@ def _cards(text: str) -> Iterator[Hit]:
 _CVV = re.compile(
     r"(?:\bcvv2?|\bcvc2?|\bcvn2?|\bcid|card verification (?:code|value|number)|security code|安全码|背面(?:的)?(?:后)?(?:三|3)位(?:数字?|码)?|"
     r"(?:three|3|four|4) digits? (?:on|at) the (?:back|front)(?: of (?:the|my) card)?)"
-    r"(?:[\s:：=#\-()（）]|is|are|was|code|number|是|为|码|卡背面三位|卡背面|背面|三位|后|的){0,10}(?P<value>[0-9]{3,4})(?![0-9A-Za-z]|[ \-]?[0-9])",
-    re.IGNORECASE,
+    r"(?:[\s:：=#\-()（）]|is|are|was|code|number|on the (?:back of the )?card|是|为|码|卡背面三位|卡背面|背面|三位|后|的){0,10}(?P<value>[0-9]{3,4})(?![0-9A-Za-z]|[ \-]?[0-9])",
+    re.IGNORECASE | re.ASCII,
+)
+_AFTER_CARD = re.compile(
+    r"[0-9]{3}[ ,;/]{1,4}(?:(?:exp\w{0,8}\.?|有效期)? ?[0-9]{2} ?/ ?[0-9]{2,4}[ ,;/]{1,3})?(?:sec(?:urity)? )?(?:code|cv[cv]?2?)[\s:]{1,3}"
+    r"(?P<value>[0-9]{3,4})(?![0-9A-Za-z])",
+    re.IGNORECASE | re.ASCII,
 )
 _EXPIRY = re.compile(
     r"(?:\bexp(?:\.|iry|ires?|iration)?(?: ?date)?|valid (?:thru|through|until|to)|good thru|有效期限?|到期日?|截止日?)"
     r"(?:[\s:：=.]|is|on|to|至|到|是|为){0,6}"
     r"(?P<value>(?:0[1-9]|1[0-2]) ?[/\-.] ?(?:20)?[2-4][0-9]|20[2-4][0-9] ?[/\-.年] ?(?:0[1-9]|1[0-2]))(?![0-9/\-])",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
-_ANY_CARD = re.compile(r"卡|card|visa|amex|cvv|cvc", re.IGNORECASE)
+_ANY_CARD = re.compile(r"卡|card|visa|amex|cvv|cvc", re.IGNORECASE | re.ASCII)
 
 
 def _beside(text: str) -> Iterator[Hit]:
     for found in _CVV.finditer(text):
         yield Hit("cvv", *found.span("value"), LABELLED + 10)
+    for found in _AFTER_CARD.finditer(text):
+        if _ANY_CARD.search(text, max(0, found.start() - 50), found.start()):
+            yield Hit("cvv", *found.span("value"), LABELLED)
     for found in _EXPIRY.finditer(text):
         around = text[max(0, found.start() - 60) : found.end() + 40]
         if _ANY_CARD.search(around):
@@ -190,7 +198,7 @@ _ACCOUNT = re.compile(
     r"(?:\b(?:bank )?(?:account|acct|a/c)(?: ?(?:no\.?|number|num|#))|\bbank account|\brouting(?: number)?|\bacc:|\baccounts? like|银行账[号户]|银行帐[号户]|"
     r"收款账[号户]|对公账[号户]|开户账[号户]|账号|帐号|账户|社保号|公积金账号)"
     r"(?:[\s:：#='\"]|is|was|ending|是|为|of){0,6}(?P<value>(?=[A-Z0-9\-]{0,12}[0-9]{5})[A-Z]{0,5}[0-9](?:[ \-]?[0-9]){6,20})(?![A-Za-z0-9])",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 
 
@@ -215,9 +223,11 @@ CARD = Recognizer("card", frozenset({"bank_card"}), re.compile(r"[0-9]"), _cards
 BESIDE_CARD = Recognizer("card_details", frozenset({"cvv", "card_expiry"}), re.compile(r"[0-9]{2}"), _beside)
 IBAN = Recognizer("iban", frozenset({"iban"}), re.compile(r"[A-Za-z]{2}[0-9]{2}"), _ibans)
 ACCOUNT = Recognizer(
-    "account", frozenset({"bank_account"}), re.compile(r"acc|a/c|routing|[账帐社公]", re.IGNORECASE), _accounts
+    "account",
+    frozenset({"bank_account"}),
+    re.compile(r"acc|a/c|routing|[账帐社公]", re.IGNORECASE | re.ASCII),
+    _accounts,
 )
 WALLET = Recognizer(
     "wallet", frozenset({"crypto_wallet"}), re.compile(r"[13][1-9A-HJ-NP-Za-km-z]{25}|bc1|0x"), _wallets
 )
-

@@ -48,21 +48,35 @@ _AFTER_EN = re.compile(
     + _LINK_EN
     + rf"(?P<value>{_DIGITS}|(?-i:(?=[A-Z\-]{{0,9}}[0-9])[A-Z0-9]{{3,5}}-?[A-Z0-9]{{2,5}})|(?<=[:\" ])(?=[a-z]{{0,9}}[0-9])[a-z0-9]{{3,5}}-[a-z0-9]{{3,5}})"
     + _END,
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 _BEFORE_EN = re.compile(
     rf"(?<![0-9A-Za-z.\-/])(?P<value>{_DIGITS})(?![0-9A-Za-z])[\"')]?"
     r"(?:\s?[(\-,]?\s?(?:is|was|are)?\s?(?:your|the|my|a|an)?\s?[^\d\n.!?]{0,30}?(?<!promo )(?<!zip )(?<!area )"
     r"(?:\b(?:verification|verify|confirmation|security|login|log-in|sign-in|one-time|otp|authentication|activation|access|sms|2fa)\b|\bpasscode\b|\b(?:is|as)\b[^\d\n.!?]{0,24}\bcode\b)"
     r"|\s(?:to|for)\s(?:log|sign|verify|verification|confirm|authenticate|reset|activate|unlock)|\sas your\s[^\d\n.!?]{0,20}?(?:code|password|pin))",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 _USE_EN = re.compile(
     rf"\b(?:use|enter|type|input|reply with|confirm with|submit)\s(?:the\s)?(?:(?:this\s)?(?:code|pin|otp)\s)?[(\"']?(?P<value>{_DIGITS})[)\"']?(?![0-9A-Za-z])"
     r"\s(?:to|as|for|on)\s[^\d\n.!?]{0,30}?(?:log|sign|verify|verif|confirm|authenticat|reset|activat|unlock|access|password|code|pin)",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
-_CONFIRM_EN = re.compile(rf"\bconfirm (?:it )?with (?:the )?code (?P<value>{_DIGITS})(?![0-9A-Za-z])", re.IGNORECASE)
+_FROM_EN = re.compile(
+    rf"\b(?:the|my|your|this|that|a|here'?s? (?:is )?the)\s(?:new\s|other\s)?(?:code|pin|otp)\s(?!base|review|coverage|path|line|snippet|block|freeze)"
+    rf"(?P<gap>[^\d\n.!?]{{0,36}}?)(?:\bis|\bwas|:|=)\s?[\"'(]?(?P<value>{_DIGITS})(?:\#|(?![A-Za-z0-9@#])){_END}",
+    re.IGNORECASE | re.ASCII,
+)
+_WITH_EN = re.compile(
+    rf"\bwith (?:the |this |my |your )?(?:code|pin|otp) (?P<value>{_DIGITS})(?![0-9A-Za-z])", re.IGNORECASE | re.ASCII
+)
+_NEAR_ZH = re.compile(rf"{_ZH}(?P<gap>[^\d。！？\n；A-Za-z]{{0,16}})(?P<value>{_DIGITS})" + _END)
+_ABOUT = re.compile(
+    r"过期|收不到|没收到|有效|错误|发送|次数|位数|长度|超时|重新获取|格式|第|编号|error|status|return|version|review|exit"
+)
+_CONFIRM_EN = re.compile(
+    rf"\bconfirm (?:it )?with (?:the )?code (?P<value>{_DIGITS})(?![0-9A-Za-z])", re.IGNORECASE | re.ASCII
+)
 _GOOGLE = re.compile(r"(?<![A-Za-z0-9\-])G-(?P<value>[0-9]{6})(?![0-9A-Za-z\-])")
 # The same words in the languages that text messages come in.
 _OTHER = re.compile(
@@ -81,7 +95,7 @@ _YEAR = re.compile(r"(?:19|20)[0-9]{2}$")
 
 
 _ANY_WORD = re.compile(
-    r"[码碼口]|cod|coce|kod|код|пароль|otp|pin|verif|\blog|\bsign|인증|認証|確認|mã |G-|2fa|mfa|authenticator|activat|\buse\b|enter|reset|登|验证|激活|确认",
+    r"[码碼口]|cod|coce|kod|код|пароль|otp|pin|verif|\blog|\bsign|인증|認証|確認|mã |G-|2fa|mfa|authenticator|activat|confirm|\buse\b|enter|reset|登|验证|激活|确认",
     re.IGNORECASE,
 )
 
@@ -89,9 +103,24 @@ _ANY_WORD = re.compile(
 def _codes(text: str) -> Iterator[Hit]:
     if not _ANY_WORD.search(text):
         return
-    for pattern in (_AFTER_ZH, _BEFORE_ZH, _USE_ZH, _BEFORE_EN, _USE_EN, _CONFIRM_EN, _GOOGLE, _OTHER, _OTHER_BEFORE):
+    for pattern in (
+        _AFTER_ZH,
+        _BEFORE_ZH,
+        _USE_ZH,
+        _BEFORE_EN,
+        _USE_EN,
+        _CONFIRM_EN,
+        _WITH_EN,
+        _GOOGLE,
+        _OTHER,
+        _OTHER_BEFORE,
+    ):
         for found in pattern.finditer(text):
             yield Hit("otp", *found.span("value"), LABELLED + 5)
+    for pattern in (_FROM_EN, _NEAR_ZH):
+        for found in pattern.finditer(text):
+            if not _ABOUT.search(found.group("gap").lower()) and not _YEAR.match(found.group("value")):
+                yield Hit("otp", *found.span("value"), LABELLED + 5)
     for found in _AFTER_EN.finditer(text):
         bare = found.group().lower().startswith(("code", "pin"))
         head = before(text, found.start(), 24)

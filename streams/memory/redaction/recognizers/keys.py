@@ -23,9 +23,9 @@ def _vendor_patterns() -> list[str]:
 _VENDOR = re.compile(
     r"(?<![A-Za-z0-9_\-])(?:"
     + "|".join(f"(?:{pattern})" for pattern in _vendor_patterns())
-    + r")(?![A-Za-z0-9]|[_\-][A-Za-z0-9#*]|\.{2}|…)"
+    + r")(?![A-Za-z0-9_]|-[A-Za-z0-9#*]|\.{2}|…)"
 )
-_REPEATS = re.compile(r"([xX*#.])\1{5}|EXAMPLE.{0,3}EXAMPLE")
+_REPEATS = re.compile(r"([xX*#.0])\1{5}|EXAMPLE.{0,3}EXAMPLE")
 
 
 def entropy(token: str) -> float:
@@ -56,7 +56,8 @@ def _jwts(text: str) -> Iterator[Hit]:
             decoded = base64.urlsafe_b64decode(header[: len(header) // 4 * 4])
         except (binascii.Error, ValueError):
             continue
-        if decoded[:1] == b"{":
+        # `"alg": "none"` is signed by no one and opens nothing.
+        if decoded[:1] == b"{" and b'"none"' not in decoded.lower():
             yield Hit("jwt", found.start(), found.end(), CERTAIN)
 
 
@@ -109,7 +110,12 @@ def _urls(text: str) -> Iterator[Hit]:
             continue
         for secret in _QUERY_SECRET.finditer(url):
             value = secret.group("value")
-            if not is_stand_in(value) and any(char.isdigit() for char in value) and len(value) >= 16 and not _ALPHABET.search(value):
+            if (
+                not is_stand_in(value)
+                and any(char.isdigit() for char in value)
+                and len(value) >= 20
+                and not _ALPHABET.search(value)
+            ):
                 yield Hit(
                     "url_credentials",
                     found.start() + secret.start("value"),
@@ -128,7 +134,9 @@ _COMMAND_USER = re.compile(
 _CONTINUED_USER = re.compile(
     r"(?:^|\n|\\)\s{0,8}(?:-u|--user)[ =]{1,3}(?P<quote>['\"]?)(?P<value>[^\s'\":]{0,60}:[^\s'\"]{2,100})(?P=quote)"
 )
-_MYSQL = re.compile(r"\b(?:mysql|mysqldump|mariadb|mysqladmin)\b[^\n]{0,200}?\s-p(?P<value>[^\s'\"]{3,64})")
+_MYSQL = re.compile(
+    r"\b(?:(?:mysql|mysqldump|mariadb|mysqladmin)\b[^\n]{0,200}?\s-p|sshpass\s-p\s?['\"]?)(?P<value>[^\s'\"]{3,64})"
+)
 
 
 def _headers(text: str) -> Iterator[Hit]:
@@ -166,6 +174,6 @@ URL = Recognizer("url", frozenset({"url_credentials"}), re.compile(r"://"), _url
 HEADER = Recognizer(
     "header",
     frozenset({"api_key", "password"}),
-    re.compile(r"bearer|basic|digest|apikey|curl|wget|http|-u|mysql|maria", re.IGNORECASE),
+    re.compile(r"bearer|basic|digest|apikey|curl|wget|http|-u|mysql|maria|sshpass", re.IGNORECASE),
     _headers,
 )

@@ -63,7 +63,7 @@ _GAP = r"[ \-\u200b._\n]{0,2}"
 _MAINLAND = re.compile(rf"(?<![0-9A-Za-z])[1-9](?:{_GAP}[0-9]){{13,16}}(?:{_GAP}[0-9Xx])?(?![0-9A-Za-z])")
 _HONG_KONG = re.compile(r"(?<![0-9A-Za-z])([A-Za-z]{1,2})[ \-]?([0-9]{6})[ \-]?([(\[]?)([0-9A])[)\]]?(?![0-9A-Za-z])")
 _MACAU = re.compile(r"(?<![0-9A-Za-z])[157][0-9]{6}[ \-]?[(\[/]?[0-9][)\]]?(?![0-9A-Za-z])")
-_TAIWAN = re.compile(r"(?<![0-9A-Za-z])[A-Z][A-D1289][0-9]{8}(?![0-9A-Za-z])", re.IGNORECASE)
+_TAIWAN = re.compile(r"(?<![0-9A-Za-z])[A-Z][A-D1289][0-9]{8}(?![0-9A-Za-z])", re.IGNORECASE | re.ASCII)
 
 
 def _born(digits: str) -> bool:
@@ -134,12 +134,12 @@ def _resident_ids(text: str) -> Iterator[Hit]:
 _PERMIT = re.compile(
     r"(?:通行证|回乡证|台胞证|还乡证|居住证|港澳证|travel permit|home return permit)(?:号码?|no\.?|number|[\s:：#]|是|为|is){0,6}"
     r"(?P<value>[A-Z]{0,2}[0-9]{7,10}(?:[(（][A-Z0-9][)）])?)(?![A-Za-z0-9])",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 _PASSPORT = re.compile(
     r"(?:护照|護照|passport|passeport|pasaporte|reisepass)(?:号码?|號碼?|\b ?id\b|no\.?|nr\.?|num(?:ber)?|details|[\s:：#='\"(]|是|为|is|was){0,8}"
     r"(?P<value>(?=[A-Z\-]{0,12}[0-9])[A-Z0-9][A-Z0-9\-]{4,20}[A-Z0-9])(?![A-Za-z0-9])",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 
 
@@ -156,11 +156,11 @@ _SSN = re.compile(r"(?<![0-9A-Za-z\-.])([0-9]{3})([ \-.])([0-9]{2})\2([0-9]{4})(
 _SSN_LABEL = re.compile(r"(?:\bssn|social security|\bsocial)[^\n]{0,30}$")
 _SSN_SOLID = re.compile(
     r"(?:\bssn|social security(?: number| no\.?)?)(?:[\s:#='\"]|is|was|number|no){0,8}(?P<value>[0-9]{9})(?![0-9A-Za-z])",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 _NINO = re.compile(
     r"(?<![0-9A-Za-z])(?!BG|GB|NK|KN|TN|NT|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?[0-9]{2} ?[0-9]{2} ?[0-9]{2} ?[A-D](?![0-9A-Za-z])",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 _ITIN = re.compile(r"9[0-9]{2}-(?:5[0-9]|6[0-5]|7[0-9]|8[0-8]|9[0-24-9])-[0-9]{4}")
 _ITIN_SOLID = re.compile(r"(?<![0-9A-Za-z.\-+])9[0-9]{8}(?![0-9A-Za-z]|[.\-][0-9])")
@@ -170,7 +170,7 @@ _NATIONAL = re.compile(
     r"\bnin\b|\bsin\b|\bnric|\bcpf\b|\bcurp\b|\bdni\b|\bnie\b|voter id|codice fiscale|纳税人识别号)"
     r"(?:[\s:#='\"]|card|number|no\.?|id|is|was|是|为|：){0,8}"
     r"(?P<value>(?=[A-Z]{0,8}[ \-]?[A-Z0-9\-]{0,8}[0-9]{3})[A-Z0-9](?:[ \-]?[A-Z0-9]){6,17}?)(?=['\"\s,.;)，。；）]|$)",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 
 
@@ -206,7 +206,7 @@ _LICENCE = re.compile(
     r"(?:driver['’]?s?['’]? licen[cs]e|driving licen[cs]e|\bdl\b|驾驶证|驾照)"
     r"(?:[\s:#='\"：]|number|num|no\.?|id|is|was|号码?|是|为|档案编号){0,8}"
     r"(?P<value>(?=[A-Z_\-]{0,8}[0-9])[A-Z0-9][A-Z0-9_\-]{4,22}[A-Z0-9])(?![A-Za-z0-9])",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 
 
@@ -219,24 +219,24 @@ def _licences(text: str) -> Iterator[Hit]:
 _PLATE_ZH = re.compile(
     r"[京津沪渝冀豫云辽黑湘皖鲁新苏浙赣鄂桂甘晋蒙陕吉闽贵粤青藏川宁琼][A-HJ-NP-Z][·.\- ]?"
     r"(?:[0-9]{5}[A-HJK]|[A-HJK][A-HJ-NP-Z0-9][0-9]{4}|[A-HJ-NP-Z0-9]{4}[A-HJ-NP-Z0-9挂学警港澳试超])(?![A-Za-z0-9])",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 # DVLA: no I, Q or Z in the area, the age is 02-29 or 51-79, no I or Q at the end.
 _PLATE_GB = re.compile(
     r"(?<![0-9A-Za-z])[A-HJ-PR-Y]{2}(?:0[2-9]|[12][0-9]|5[1-9]|[67][0-9])[ \-]?(?:(?![IQ])[A-Z]){3}(?![0-9A-Za-z])",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 _INDIA = (
     "AN|AP|AR|AS|BR|CG|CH|DD|DL|DN|GA|GJ|HP|HR|JH|JK|KA|KL|LA|LD|MH|ML|MN|MP|MZ|NL|OD|OR|PB|PY|RJ|SK|TN|TR|TS|UK|UP|WB"
 )
 _PLATE_IN = re.compile(
     rf"(?<![0-9A-Za-z])(?:{_INDIA})[ \-]?[0-9]{{1,2}}[ \-]?[A-HJ-NP-Z]{{1,3}}[ \-]?[0-9]{{4}}(?![0-9A-Za-z])",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 _PLATE_LABEL = re.compile(
     r"(?:licen[cs]e plate|number plate|plate (?:no\.?|number)|\bplates?|registration (?:number|plate)|车牌号?码?)(?:[\s:#：]|is|was|number|no\.?|是|为){0,6}"
     r"(?P<value>(?=[A-Z \-]{0,4}[0-9])[A-Z0-9](?:[ \-]?[A-Z0-9]){3,8})(?![A-Za-z0-9])",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 
 
@@ -254,8 +254,13 @@ def _plates(text: str) -> Iterator[Hit]:
 _DIGITS = re.compile(r"[0-9]")
 RESIDENT_ID = Recognizer("resident_id", frozenset({"id_card"}), re.compile(r"[0-9]{4}"), _resident_ids)
 TRAVEL = Recognizer(
-    "travel", frozenset({"passport", "permit"}), re.compile(r"证|护照|護照|pass|permit|pasap", re.IGNORECASE), _travel
+    "travel",
+    frozenset({"passport", "permit"}),
+    re.compile(r"证|护照|護照|pass|permit|pasap", re.IGNORECASE | re.ASCII),
+    _travel,
 )
 NATIONAL_ID = Recognizer("national_id", frozenset({"ssn", "national_id"}), _DIGITS, _national_ids)
-LICENCE = Recognizer("licence", frozenset({"driver_license"}), re.compile(r"licen|驾|\bdl\b", re.IGNORECASE), _licences)
+LICENCE = Recognizer(
+    "licence", frozenset({"driver_license"}), re.compile(r"licen|驾|\bdl\b", re.IGNORECASE | re.ASCII), _licences
+)
 PLATE = Recognizer("plate", frozenset({"license_plate"}), _DIGITS, _plates)

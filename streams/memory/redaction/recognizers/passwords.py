@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from streams.memory.redaction.model import Hit
 from streams.memory.redaction.recognizers.base import LABELLED, Recognizer, after, before
+from streams.memory.redaction.recognizers.numbers import OTHER_NUMBER
 from streams.memory.redaction.recognizers.keys import entropy, is_dummy, is_stand_in
 
 _TOKEN = r"[!-~]{1,200}"
@@ -18,16 +19,18 @@ _ZH_LINK = (
 )
 _STRONG_ZH = re.compile(
     rf"{_ZH_LABEL}(?:改了|换了|更新了|[(（][^()（）\n]{{0,12}}[)）])?[,，]?{_ZH_LINK}[\"'`]?(?P<value>{_TOKEN})",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
-_FAR_ZH = re.compile(rf"{_ZH_LABEL}[:：]\s?[\u4e00-\u9fff]{{1,6}}\s?(?P<value>{_TOKEN})", re.IGNORECASE)
-_PLAIN_ZH = re.compile(rf"(?:密码|密碼|口令|PIN\s?码)[\s\"'(（【\[]{{0,2}}(?P<value>{_TOKEN})", re.IGNORECASE)
+_FAR_ZH = re.compile(rf"{_ZH_LABEL}[:：]\s?[\u4e00-\u9fff]{{1,6}}\s?(?P<value>{_TOKEN})", re.IGNORECASE | re.ASCII)
+_PLAIN_ZH = re.compile(
+    rf"(?:密码|密碼|口令|PIN\s?码)[\s\"'(（【\[]{{0,2}}(?P<value>{_TOKEN})", re.IGNORECASE | re.ASCII
+)
 _REVERSE_ZH = re.compile(
-    r"(?<![!-~])(?P<value>[!-~]{3,64}?)[\"']?\s?(?:就是|才是|是|为|作为|当)(?:[^\s\d,，。！？!?\n]{0,10}?)(?:密码|口令|密碼)(?!是|[^\s。！，,]{0,4}[吗么])"
+    r"(?<![!-~])(?P<value>[!-~]{3,64}?)[\"']?\s?(?:就是|才是|是|为|作为|当|这个|那个)(?:[^\s\d,，。！？!?\n]{0,10}?)(?:密码|口令|密碼)(?!是|[^\s。！，,]{0,4}[吗么])"
 )
 # Spoken words as a secret: only where nothing but a secret can stand.
 _WORDS_ZH = re.compile(
-    r"(?:口令|暗号|密保答案)(?:就?是|为|[:：])\s?[\"'“]?(?P<value>[\u4e00-\u9fff]{2,10})(?=[\"'”，。！,!\s]|$)"
+    r"(?:口令|暗号|密保答案)(?:就?是[:：]?|为[:：]?|[:：])\s?[\"'“]?(?P<value>[\u4e00-\u9fff]{2,10})(?=[\"'”，。！,!\s]|$)"
 )
 _QUOTED_ZH = re.compile(r"(?:密码|密碼|口令|暗号)(?:就?是|为|[:：]|改成|设成|设为)?\s?\"(?P<value>[^\"\n]{2,40})\"")
 _NO_VALUE_ZH = re.compile(r"什么|多少|错|对的|一样|空的?|没|不|正确|安全|必须|自己|忘|谁|哪|怎么|啥")
@@ -42,29 +45,33 @@ _EN_LINK = (
     r"\s?(?:(?:is|was|are|['’]s|equals|used to be|will be|should be|would be)(?: now| still| currently| always| just| set to| changed to)?|"
     r"(?:has been |is |was |got )?(?:set|changed|reset|updated|switched)(?: it)?(?: from \S{1,40})? to|to(?= \S{3,40}[.!,]?$)|->|=>|(?:!|=)?==|:?=|[:：])\s?"
 )
-_STRONG_EN = re.compile(rf"{_EN_LABEL}{_EN_FOR}{_EN_LINK}(?P<quote>[\"'`]?)(?P<value>{_TOKEN})", re.IGNORECASE)
+_STRONG_EN = re.compile(
+    rf"{_EN_LABEL}{_EN_FOR}{_EN_LINK}(?P<quote>[\"'`]?)(?P<value>{_TOKEN})", re.IGNORECASE | re.ASCII
+)
 _PHRASE_EN = re.compile(
-    r"pass ?phrase(?: is|:|：)\s?[\"']?(?P<value>[a-z]{2,16}(?: [a-z]{2,16}){2,9})(?=[\"'.,;!\n]|$)", re.IGNORECASE
+    r"pass ?phrase(?: is|:|：)\s?[\"']?(?P<value>[a-z]{2,16}(?: [a-z]{2,16}){2,9})(?=[\"'.,;!\n]|$)",
+    re.IGNORECASE | re.ASCII,
 )
 _PLAIN_EN = re.compile(
     rf"(?:\bpass ?words?|\bpasswd|\bpwd|\bpass ?code|\bpw|\bpin(?: code| number)?)\s(?P<quote>[\"'`(]?)(?P<value>{_TOKEN})",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 _REVERSE_EN = re.compile(
     r"(?<![!-~])[\"']?(?P<value>[!-~]{3,64}?)[\"']?\s(?:is|was|as)\s(?:my|the|our|your|his|her|a|an)\s[^\d\n.!?,]{0,30}?(?:password|passcode|\bpin\b|passphrase|pwd|(?:door|gate|alarm|garage|lock) code)",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 _CREDENTIALS = re.compile(
     r"(?:\b(?:login|log-in|credentials?|creds|account|logins)\b[^\n:/]{0,40}?(?:\bis\b|\bare\b|[:：]|\blike\b)|账号|用户名)\s{0,2}"
     r"(?P<user>[^\s:/，,]{2,64})\s{0,2}[/:|]\s{0,2}(?P<value>[!-~]{5,64})",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 _MORE_CREDENTIALS = re.compile(
-    r"(?<=\bor )(?P<user>[^\s/@]{1,64}@[^\s/]{3,64})\s/\s(?P<value>[!-~]{5,64})", re.IGNORECASE
+    r"(?<![^\s:：\"'(])(?P<user>[^\s/@:：\"'(]{1,64}@[^\s/]{3,64})\s?/\s?(?P<value>[!-~]{5,64})",
+    re.IGNORECASE | re.ASCII,
 )
 _WITH_EN = re.compile(
     r"\b(?:with|its?|had|the|login|and) (?:the )?pass(?:word|code)\s(?P<quote>['\"]?)(?P<value>[^\s'\"]{4,64})",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 
 # A value in code: a name that says secret, an assignment, and a literal.
@@ -72,7 +79,7 @@ _NAME = r"(?<![A-Za-z0-9_\-.])[A-Za-z_][A-Za-z0-9_\-.]{1,79}"
 _SECRET_NAME = re.compile(
     r"pass(?:word|wd|phrase)?(?![a-z]*(?:enger|age|ive|port|ed))|pwd|secret|token|api[_\-.]?key|(?:access|private|secret|auth|encryption|signing|account|license|service|client|master|app)[_\-.]?(?:key|id)$|"
     r"credential|auth|session|sess_?id$|(?:^|[_\-.])key|key$",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 _ASSIGN_QUOTED = re.compile(
     rf"(?P<name>{_NAME})[\"']?\]?\s{{0,8}}(?:===?|!==?|:=|\?=|=>|->|[=:,])\s{{0,4}}[brfu@]{{0,2}}(?P<quote>[\"'`])(?=(?P<value>[^\n]{{1,400}}?)(?P=quote)(?![A-Za-z0-9]))"
@@ -80,26 +87,26 @@ _ASSIGN_QUOTED = re.compile(
 _ASSIGN_BARE = re.compile(
     rf"(?P<name>{_NAME})\s{{0,4}}(?::=|\?=|=>|[=:])\s{{0,2}}(?=(?P<value>[^\s\"'`,;(){{}}\[\]<>$=:][^\s\"'`;]{{3,300}}))"
 )
-_IS_PASSWORD = re.compile(r"pass|pwd", re.IGNORECASE)
+_IS_PASSWORD = re.compile(r"pass|pwd", re.IGNORECASE | re.ASCII)
 _EXPRESSION = re.compile(
     r"^[A-Za-z_][\w.]*\(|^[\w.]+\[|^(?:os|process|env|self|this|config|settings|request|req|params|args|options)\.|\(\)|^(?:str|string|int|bool|true|false|null|none|nil|undefined|required|optional|self|function|new|await|import|return|char|byte)\b",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 
 # "the key is …", "token: …", "密钥是 …": the name of a key, then something that looks like one.
 _KEY_WORD = (
-    r"(?:api[ _\-]?keys?|secret(?:[ _\-]?(?:key|access key|id))?|(?:access|auth|bearer|refresh|session|bot|personal access|app|deploy|service)[ _\-]?(?:key|token)s?|tokens?|"
+    r"(?:api[ _\-]?keys?|[A-Za-z0-9_]{1,24}(?:secret|token|_key)|secret(?:[ _\-]?(?:key|access key|id))?|(?:access|auth|bearer|refresh|session|bot|personal access|app|deploy|service)[ _\-]?(?:key|token)s?|tokens?|"
     r"\bkeys?|credentials?|client[ _\-]?(?:secret|id)|access ?key ?(?:id|secret)|accesskeysecret|secretid|secretkey|webhook|subscription key|sas|密钥|秘钥|令牌|私钥|授权码|凭证|口令|密匙|license key)"
 )
 _KEY_SAID = re.compile(
-    rf"(?<![A-Za-z0-9&?/=.\-]){_KEY_WORD}[\"']?(?:[\s:：=\"'(`\-]|is|was|are|to|for|of|is set|set|the|this|it|that|your|id|value|(?:[A-Za-z]{{2,16}} ){{0,3}}?service|是|为|我的?|给你|改成|换成|用){{1,8}}"
+    rf"(?<![A-Za-z0-9&?/=.\-]){_KEY_WORD}[\"']?(?:[\s:：=\"'(`\-]|is|was|are|to|for|of|is set|set|the|this|it|that|your|id|value|(?:[A-Za-z]{{2,16}} ){{1,3}}?(?:service|api|account|server|app)|是|为|我的?|给你|改成|换成|用){{1,8}}"
     r"(?P<value>(?![/&=:%|#@^*])[A-Za-z0-9_\-.+/=~!:%|&#@^*]{8,600})",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
-_WORD_SHAPE = re.compile(r"[A-Za-z]?[a-z]+|[A-Z]+|[0-9]+")
-_SAYS_SECRET = re.compile(r"token|secret|api[ _-]?key|密钥|令牌", re.IGNORECASE)
+_SAYS_SECRET = re.compile(r"token|secret|api[ _-]?key|密钥|令牌", re.IGNORECASE | re.ASCII)
 _COOKIE = re.compile(
-    r"cookie:\s?(?P<value>[^\s=;]{2,40}=[^\s;]{8,400}(?:;[ ]?[^\s=;]{1,40}(?:=[^;\n]{0,200})?){0,20})", re.IGNORECASE
+    r"cookie:\s?(?P<value>[^\s=;]{2,40}=[^\s;]{8,400}(?:;[ ]?[^\s=;]{1,40}(?:=[^;\n]{0,200})?){0,20})",
+    re.IGNORECASE | re.ASCII,
 )
 _ADJECTIVE = re.compile(r"(?:[a-z]+(?:ed|ing|able|ible|ly|ful|less|ive|ous)|[a-z]{1,3})$")
 _PREDICATES = frozenset(
@@ -236,8 +243,8 @@ _UNIT = re.compile(
 def _trim(text: str, start: int, end: int, quote: str = "") -> tuple[int, int]:
     """Without the punctuation of the sentence around it, and only up to the closing quote."""
     if quote:
-        close = text.find({"(": ")"}.get(quote, quote), start, end)
-        if close > start:
+        close = text.find({"(": ")"}.get(quote, quote), start, start + 80)
+        if close > start and "\n" not in text[start:close]:
             return start, close
     while end > start and text[end - 1] in ",.;:\"'`)]}>":
         end -= 1
@@ -248,6 +255,46 @@ def _trim(text: str, start: int, end: int, quote: str = "") -> tuple[int, int]:
     ):
         start += 1
     return start, end
+
+
+_NEAR = re.compile(
+    r"密码|密碼|口令|暗号|PIN\s?码|\bpass ?words?\b|\bpasswd\b|\bpwd\b|\bpass ?code\b|\bpass ?phrase\b|\bpin\b(?! code)",
+    re.IGNORECASE | re.ASCII,
+)
+_NEAR_CHARS = 26
+_CLAUSE_END = re.compile(r"[。！？；\n]|[.!?;](?=\s)")
+# A clause that goes on like this is about passwords, it does not tell one.
+_ABOUT = re.compile(
+    r"忘|错|查|管理|学|无法|不能|不要用|登录失败|强度|长度|至少|超过|要求|过期|泄露|找回|重置密|位数|版|第|"
+    r"forg[eo]t|reset|wrong|incorrect|expire|policy|least|than|every|within|after|characters|length|fail|manager|field|protect|hash|stored|encrypt|"
+    r"rotat|review|link|input|process|env|config|require|must|chapter|page|version|error|in\s*$|on\s*$|at\s*$|by\s*$|from\s*$|since\s*$",
+    re.IGNORECASE,
+)
+_FIGURE = re.compile(r"[0-9]{4,12}")
+
+
+def _told_nearby(text: str) -> Iterator[tuple[int, int]]:
+    """ "密码就是名字加生日：zhaolei0312": a token in the same clause that can hardly be anything else."""
+    for label in _NEAR.finditer(text):
+        stop = _CLAUSE_END.search(text, label.end(), label.end() + 60)
+        limit = stop.start() if stop else min(len(text), label.end() + 60)
+        spoken = not label.group()[0].isascii() or label.group().lower() == "pin"
+        for token in _ASCII_TOKEN.finditer(text, label.end(), limit):
+            start, end = _trim(text, *token.span())
+            gap, value = text[label.end() : start], text[start:end]
+            if len(gap) > _NEAR_CHARS or _ABOUT.search(gap):
+                break
+            figure = bool(_FIGURE.fullmatch(value)) and spoken and not re.fullmatch(r"(?:19|20)[0-9]{2}", value)
+            if (figure and not OTHER_NUMBER.search(before(text, start))) or (_MIXED.search(value) and len(value) >= 5):
+                yield start, end
+                break
+
+
+_ASCII_TOKEN = re.compile(r"[!-~]+")
+# Letters with digits, or a symbol between them that prose does not have.
+_MIXED = re.compile(
+    r"^(?=[!-~]*[A-Za-z])(?=[!-~]*[0-9])(?![!-~]*[/\\()=])(?!v?[0-9.]+[a-z]{0,3}$)|[A-Za-z][!@#$%^&*_+][A-Za-z0-9]"
+)
 
 
 def _spoken(text: str) -> Iterator[tuple[int, int]]:
@@ -276,8 +323,8 @@ def _spoken(text: str) -> Iterator[tuple[int, int]]:
     for found in _STRONG_EN.finditer(text):
         start, end = _trim(text, *found.span("value"), found.group("quote"))
         value = text[start:end]
-        if len(value) < 3:
-            continue
+        if len(value) < 3 or (text[found.start("value")] in "{[" and text[end : end + 1] in ":,"):
+            continue  # a schema
         assigned = bool(re.search(r"[:=>]\s?[\"'`]?$", text[found.start() : found.start("value")]))
         if _like_password(value) or (found.group("quote") and value.lower() not in _PREDICATES and not value.isspace()):
             yield start, end
@@ -306,18 +353,24 @@ def _spoken(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _passwords(text: str) -> Iterator[Hit]:
-    for start, end in _spoken(text):
+    for start, end in (*_spoken(text), *_told_nearby(text)):
         value = text[start:end]
-        if end <= start or is_stand_in(value) or _EXPRESSION.search(value) or _FAKE.search(value) or _UNIT.match(text, end):
+        if (
+            end <= start
+            or is_stand_in(value)
+            or _EXPRESSION.search(value)
+            or _FAKE.search(value)
+            or _UNIT.match(text, end)
+        ):
             continue
-        if "://" in value or value.startswith(("--", "//")):
+        if "://" in value or value.startswith(("--", "//", "{")):
             continue
         yield Hit("password", start, end, LABELLED)
 
 
 _FAKE = re.compile(
     r"fake|example|dummy|placeholder|change_?me|your|x{4}|sample|redacted|insert|<[^<>\n]{1,40}>|^\$\w+$|\$\{\w+\}|\{\{\s?[\w.]+\s?\}\}|%\(",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 _IN_URL = ("&", "?")  # a query is read by the recognizer of URLs
 
@@ -343,8 +396,14 @@ def _assigned(text: str) -> Iterator[Hit]:
             if _IS_PASSWORD.search(name):
                 if pattern is _ASSIGN_QUOTED or _like_password(value):
                     yield Hit("password", start, end, LABELLED - 5)
+            elif _UUID.fullmatch(value) and _NAMES_AN_ID.search(name):
+                continue
             elif _like_key(value, shortest=8 if pattern is _ASSIGN_QUOTED else 12):
                 yield Hit("api_key", start, end, LABELLED - 5)
+
+
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE | re.ASCII)
+_NAMES_AN_ID = re.compile(r"(?:_id|Id)$")  # `report_access_id`: a reference, not a key
 
 
 def _like_key(value: str, shortest: int) -> bool:
@@ -365,11 +424,19 @@ def _keys_by_name(text: str) -> Iterator[Hit]:
     for found in _KEY_SAID.finditer(text):
         start, end = _trim(text, *found.span("value"))
         value = text[start:end]
-        if "//" in value or _EXPRESSION.search(value) or re.match(r"^[\w.\-]+@[\w\-]+\.", value):
+        if (
+            "//" in value
+            or value.startswith("/")
+            or "?" in value
+            or _EXPRESSION.search(value)
+            or re.match(r"^[\w.\-]+@[\w\-]+\.", value)
+        ):
             continue
         if text.startswith(("..", "…", "***"), end):
             continue  # shortened by whoever showed it
-        if _like_key(value, shortest=12) or (value.isdigit() and len(value) >= 15 and _SAYS_SECRET.search(found.group()[:24])):
+        if _like_key(value, shortest=12) or (
+            value.isdigit() and len(value) >= 15 and _SAYS_SECRET.search(found.group()[:24])
+        ):
             yield Hit("api_key", start, end, LABELLED)
     for found in _COOKIE.finditer(text):
         yield Hit("api_key", *found.span("value"), LABELLED)
@@ -380,14 +447,17 @@ PASSWORD = Recognizer(
     frozenset({"password"}),
     re.compile(
         r"密[码碼保]|口令|暗号|pass|pwd|\bpw\b|pin|cred|login|log-in|logins|combination|code|combo|账号|用户名| / ",
-        re.IGNORECASE,
+        re.IGNORECASE | re.ASCII,
     ),
     _passwords,
 )
 ASSIGNED = Recognizer(
     "assigned_secret",
     frozenset({"password", "api_key"}),
-    re.compile(r"(?:pass|pwd|secret|token|key|auth|credential|client|sess|access|login)[^\n]{0,60}?[:=,]", re.IGNORECASE),
+    re.compile(
+        r"(?:pass|pwd|secret|token|key|auth|credential|client|sess|access|login)[^\n]{0,60}?[:=,]",
+        re.IGNORECASE | re.ASCII,
+    ),
     _assigned,
     reach=600,
 )
@@ -395,9 +465,9 @@ NAMED_KEY = Recognizer(
     "named_key",
     frozenset({"api_key"}),
     re.compile(
-        r"key|secret|token|cred|webhook|client|sas|cookie|密[钥匙]|秘钥|令牌|私钥|授权码|凭证|口令", re.IGNORECASE
+        r"key|secret|token|cred|webhook|client|sas|cookie|密[钥匙]|秘钥|令牌|私钥|授权码|凭证|口令",
+        re.IGNORECASE | re.ASCII,
     ),
     _keys_by_name,
     reach=1000,
 )
-

@@ -45,7 +45,7 @@ _EXTENSION = r"(?:\s{0,2}(?:ext(?:ension)?\.?|extn|x|转|轉|分机号?|分機|#
 _CANDIDATE = re.compile(
     r"(?:(?<![0-9A-Za-z_])(?<![0-9][.,])|(?<![0-9])(?=\+))"
     r"(?:\( {0,2})?(?:\+ {0,2})?\(?[0-9](?:[ \-./()\u00a0]{0,4}[0-9]){4,16}\)?" + _EXTENSION + r"(?![0-9])",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 _LABEL = re.compile(
     r"(?:\bphones?|\bmobile|\bcell(?:phone)?|\btel(?:ephone|efon)?|\bfax|\bdesk|\boffice|\bhome|\bwork|whats ?app|wechat|signal|telegram|viber|"
@@ -82,7 +82,7 @@ def _valid(number: str, region: str | None) -> bool:
 
 def _score(text: str, start: int, end: int, number: str) -> int:
     """How surely text[start:end] is a phone number, 0 for not."""
-    bare = re.sub(rf"{_EXTENSION[:-1]}$", "", number, flags=re.IGNORECASE)
+    bare = re.sub(rf"{_EXTENSION[:-1]}$", "", number, flags=re.IGNORECASE | re.ASCII)
     digits = re.sub(r"[^0-9]", "", bare)
     head = before(text, start)
     if OTHER_NUMBER.search(head) or (_DATE.match(bare.strip(" ()")) and len(digits) <= 12):
@@ -101,13 +101,17 @@ def _score(text: str, start: int, end: int, number: str) -> int:
     shape = bare.strip()
     if _NORTH_AMERICA.fullmatch(shape) or _NEIGHBOURS.fullmatch(shape):
         return SHAPE + 10
-    if _LANDLINE.fullmatch(shape) and (not shape.isdigit() or _LANDLINE_SOLID.fullmatch(shape)):
+    if _LANDLINE.fullmatch(shape) and not shape.isdigit():
         return SHAPE + 10
     if _SERVICE.fullmatch(shape) and (not shape.isdigit() or _valid(shape, "CN")):
         return SHAPE + 5
     if _TAIWAN_MOBILE.fullmatch(shape):
         return SHAPE + 5
-    if not shape.isdigit() and _SEPARATED_ZERO.fullmatch(shape) and any(_valid(shape, region) for region in _TRY_REGIONS):
+    if (
+        not shape.isdigit()
+        and _SEPARATED_ZERO.fullmatch(shape)
+        and any(_valid(shape, region) for region in _TRY_REGIONS)
+    ):
         return SHAPE
     # A message that is nothing but a number answers "what is your number?".
     if text.strip() == number.strip() and len(digits) == 10 and _valid(digits, "US"):
