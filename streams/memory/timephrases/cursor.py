@@ -53,6 +53,7 @@ class Cursor:
         self.reference = reference
         self.tense: Tense = tense
         self.tokens = [self.grounded(t) for t in tokens]
+        self.kinds = [t.kind for t in self.tokens]
         self.memo: dict[tuple[int, int], Point | None] = {}
 
     def grounded(self, token: Token) -> Token:
@@ -77,7 +78,7 @@ class Cursor:
             return replace(token, kind="word", value=None)
 
     def kind(self, i: int) -> str:
-        return self.tokens[i].kind if i < len(self.tokens) else "end"
+        return self.kinds[i] if i < len(self.kinds) else "end"
 
     def value(self, i: int) -> Any:
         return self.tokens[i].value

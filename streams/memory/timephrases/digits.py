@@ -1,7 +1,8 @@
-# ruff: noqa: E501  # a pattern or a row of a table reads best on one line
+# a pattern or a row of a table reads best on one line
 """Dates and clock times in digits, the same in every language."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 from streams.memory.timephrases.calendar import OutOfCalendar
@@ -110,5 +111,7 @@ CLOCKS = (
     Pattern("when", EDGE_LEFT + r"(?P<h>\d{1,2})\s?h\s?(?P<m>[0-5]\d)(?![\da-z])(?:\s?(?P<half>[ap])\s?\.?m\.?)?", _h),
     Pattern("when", EDGE_LEFT + r"(?P<h>1[3-9]|2[0-4])h(?![\da-z])", lambda m: clock(int(m["h"]), None, exact=True)),
 )  # fmt: skip
+DATES = tuple(replace(p, first="digit") for p in DATES)
+CLOCKS = tuple(replace(p, first="digit") for p in CLOCKS)
 # A month and a day with a dot look like any decimal; they count only next to a weekday.
 LOOSE_DATE = Pattern("loose", EDGE_LEFT + r"(?P<a>\d{1,2})\.(?P<b>\d{1,2})(?![a-z])" + EDGE_RIGHT, _month_day)  # fmt: skip

@@ -1,8 +1,9 @@
-# ruff: noqa: E501  # a pattern or a row of a table reads best on one line
+# a pattern or a row of a table reads best on one line
 """English: how the words of `en_words` combine into tokens. Patterns read folded text (`text.fold`)."""
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 
 from streams.memory.timephrases.calendar import Span
@@ -54,6 +55,7 @@ WORD_MINUTE = (
     r"(?:oh?\s(?:one|two|three|four|five|six|seven|eight|nine)|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen"
     r"|seventeen|eighteen|nineteen|(?:twenty|thirty|forty|fifty)(?:[\s-](?:one|two|three|four|five|six|seven|eight|nine))?)"
 )
+A_SECOND = re.compile(r"\b(?:in|for|wait|just|me|half|within|takes?)\sa\ssecond|a\ssecond\s(?:ago|later|from)")
 FRACTIONS = {"half": 30, "a half": 30, "quarter": 15, "a quarter": 15, "three quarters": 45}
 
 
@@ -82,6 +84,10 @@ PREPOSITION = re.compile(
 YEAR_BEFORE = re.compile(
     r"(?:^|[\u4e00-\u9fff]|\b(?:in|of|since|by|from|until|till|to|before|after|during|through|throughout|year|years|fy|cy|and|or|the"
     r"|early|late|mid|around|about|circa|than|on|for|between|this|that|not|last|ago|at|over)[\s-]+|[,&/(=]\s?|(?:[a-z]|(?:19|20)\d\d)\s?-\s?)$"
+)
+COUNTED_THINGS = re.compile(
+    r"\s?(?:euros?|dollars?|usd|eur|pounds?|yuan|rmb|people|users?|items?|rows?|tokens?|lines?|words?|pages?|times|points?"
+    r"|calories|kcal|steps|met(?:er|re)s?|miles?|km|kg|feet|mb|gb|units?|characters?|bytes?|%)(?![a-z])"
 )
 YEAR_AFTER = re.compile(r"\s?(?:-|to|until|till|through)\s?(?:19|20)\d\d(?!\d)")
 TIME_TAIL = re.compile(r"(?:\d|[,-]|[ap]m)\s*$")
@@ -153,6 +159,8 @@ def _year(m: "re.Match[str]") -> When | None:
     """A year where one is expected; elsewhere four digits count anything."""
     year = any_year(m["y"])
     before, after = m.string[max(0, m.start() - 14) : m.start()], m.string[m.end() : m.end() + 3]
+    if COUNTED_THINGS.match(m.string, m.end()):
+        return None
     expected = not (before + after).strip(" .!?") or YEAR_BEFORE.search(before) or YEAR_AFTER.match(m.string, m.end())
     return When(year=year) if expected and 1900 <= year <= 2100 else None
 
@@ -224,6 +232,8 @@ def _duration(m: "re.Match[str]") -> Duration | None:
         return None
     if m["u"] == "second" and m["n"] in ("twenty", "thirty"):  # an ordinal
         return None
+    if m["u"] == "second" and m["n"] == "a" and not A_SECOND.search(m.string, max(0, m.start() - 8), m.end() + 6):
+        return None
     if m["half"]:
         amount += 0.25 if "quarter" in m["half"] else 0.5
     return Duration(((amount, unit),), fuzzy=m["n"].strip() in FUZZY) if amount <= 100_000 else None
@@ -240,6 +250,8 @@ def _words(words: Iterable[str]) -> str:
 def _binding(kind: str, words: tuple[str, ...]) -> Pattern:
     lexical = [w for w in words if w[0].isalpha()]
     signs = [re.escape(w) for w in words if not w[0].isalpha()]
+    if kind in ("or_later", "or_earlier"):  # "2019 or later", but not "before 2019 and after 2021"
+        return Pattern(kind, _words(words) + rf"(?!\s(?:\d|{M}|{W}))")
     return Pattern(kind, f"(?:{'|'.join(([_words(lexical)] if lexical else []) + signs)})")
 
 
@@ -300,6 +312,7 @@ REST = (
     Pattern("to", r"-+|(?<=:\d\d)/(?=\d{4}-)"),
     Pattern("weekof", r"(?<![a-z0-9])(?:w/c|wc|week commencing)(?=\s)"),
     Pattern("units", _words(u for u in LONG_UNITS if u.endswith("s")), lambda m: UNITS[m.group()]),
+    Pattern("ord", rf"{LEFT}second(?=\s(?:last\s)?(?:{UNIT}|{W}|half){RIGHT})", lambda m: 2),
     Pattern("unit", rf"{LEFT}(?:calendar\s|fiscal\s|work\s?|school\s)?(?P<u>{UNIT}){RIGHT}", lambda m: UNITS[m["u"]]),
     Pattern("ord", rf"{LEFT}(?:\d{{1,2}}(?:st|nd|rd|th)|{ENGLISH_ORDINAL}){RIGHT}", lambda m: day_number(m.group())),
     Pattern("when", rf"{EDGE_LEFT}(?P<y>{YEAR})(?:\s(?:ad|ce)(?![a-z]))?(?![\d_%]|[.,:/]\d|[a-z])", _year),
@@ -322,6 +335,11 @@ def build() -> Lexer:
         *shift_first,
         *(_binding(kind, words) for kind, words in BINDING.items()),
         *REST,
+    ]
+    words = {_words(table) for table in (RELATIVES, PARTS, SEASONS, SETS, SHIFTS)}
+    patterns = [
+        replace(p, first="other") if p.regex in words or p.kind in BINDING or p.kind in ("edge", "weekdays") else p
+        for p in patterns
     ]
     return Lexer(patterns, STARTS)
 
@@ -362,7 +380,26 @@ _CUE_WORDS = {
     for table in (MONTHS, WEEKDAYS, SEASONS, LONG_UNITS, PARTS, RELATIVES, NOON, SETS, {f"{w}s" for w in WEEKDAYS})
     for phrase in table
     for word in re.findall(r"[a-z]{2,}", phrase)
-} - {"at", "this", "of", "the", "in", "and", "possible", "soon", "just", "close", "on", "as", "time", "after", "work"}
+} - {
+    "at",
+    "this",
+    "of",
+    "the",
+    "in",
+    "and",
+    "possible",
+    "office",
+    "working",
+    "business",
+    "soon",
+    "just",
+    "close",
+    "on",
+    "as",
+    "time",
+    "after",
+    "work",
+}
 _CUE_WORDS |= {w for name in FEASTS for w in re.findall(r"[a-z]{4,}", name)} - {"good", "black", "jr", "fool"}
 _CUE_WORDS |= ENGLISH_WORDS | {"eod", "clock", "ish", "eve", "now", "noonish", "ago", "today", "workweek", "am", "pm"}
 _CUE_WORDS -= {"one", "half"}

@@ -10,12 +10,34 @@ from streams.memory.timephrases.cursor import Reading, has_day
 from streams.memory.timephrases.ranges import Ranges
 from streams.memory.timephrases.stretches import Stretches
 
+# Kinds of tokens that no phrase begins with.
+NEVER_FIRST = frozenset(
+    {
+        "word",
+        "stop",
+        "comma",
+        "and",
+        "to",
+        "glue",
+        "ago",
+        "later",
+        "onwards",
+        "or_later",
+        "or_earlier",
+        "inside",
+        "amid",
+    }
+    | {"units", "postedge", "postord", "loose", "other", "beginning", "ordafter"}
+)
+
 
 class Grammar(Ranges, Stretches):
     """Reads phrases from one clause."""
 
     def phrase(self, i: int) -> tuple[Reading, int] | None:
         """The longest phrase that begins at token `i`."""
+        if self.kind(i) in NEVER_FIRST:
+            return None
         best: tuple[Reading, int] | None = None
         for rule in (
             self.recurring,

@@ -35,7 +35,7 @@ class Ranges(Points):
         best: tuple[Reading, int] | None = None
         for left, k in self.sides(j):
             joined = self.kind(k)
-            if joined not in ("to", "and"):
+            if joined not in ("to", "until", "and"):
                 continue
             k = self.skip(k + 1, "the", "at", "on", "approx", limit=2)
             for right, end in self.sides(k):
@@ -128,8 +128,10 @@ class Ranges(Points):
         if left.clock is not None and right.clock is not None:
             if left.part is None and left.clock.half is None and right.part is not None:
                 left = replace(left, part=right.part)
-            elif right.part is None and right.clock.half is None and left.part is not None:
-                right = replace(right, part=left.part)
+            elif right.part is None and right.clock.half is None and left.part is not None and not right.follows:
+                shared = replace(right, part=left.part)
+                began, ends = self.place(left).start, self.place(shared).start
+                right = shared if began is not None and ends is not None and began < ends else right
             left, right = share_half(left, right)
         dated = has_day(left) or has_day(right)
         a, b = self.place(left), self.place(right)

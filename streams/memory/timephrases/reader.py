@@ -1,6 +1,7 @@
 """From text to phrases: clauses, the words that decide their tense, and what the grammar reads in them."""
 
 import re
+from bisect import bisect
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -140,8 +141,9 @@ def _phrase(said: str, offset: int, reading: Reading, reference: datetime) -> Ti
 
 def _apart(phrases: list[TimePhrase]) -> list[TimePhrase]:
     """Of overlapping phrases the longest, then the first."""
-    chosen: list[TimePhrase] = []
+    chosen: list[TimePhrase] = []  # in order of place
     for phrase in sorted(phrases, key=lambda p: (p.start - p.end, p.start)):
-        if all(phrase.end <= other.start or phrase.start >= other.end for other in chosen):
-            chosen.append(phrase)
-    return sorted(chosen, key=lambda p: p.start)
+        at = bisect(chosen, phrase.start, key=lambda p: p.start)
+        if (at == 0 or chosen[at - 1].end <= phrase.start) and (at == len(chosen) or chosen[at].start >= phrase.end):
+            chosen.insert(at, phrase)
+    return chosen

@@ -179,6 +179,9 @@ class Stretches(Points):
             return None
         for _ in range(3):
             k = self.skip(j, "at", "on", "in", "the", "approx", "glue", limit=2)
+            if self.kind(k - 1) == "at" and self.kind(k) == "num" and 0 < self.value(k) <= 24:
+                j = k + 1
+                break
             more = self.part(k, 0) if self.kind(k) in ("when", "the") else None
             if more is None or more[0].has("year", "base"):
                 break

@@ -1,4 +1,4 @@
-# ruff: noqa: E501  # a pattern or a row of a table reads best on one line
+# a pattern or a row of a table reads best on one line
 """Chinese: how the words of `zh_words` combine into tokens. Patterns read folded text (`text.fold`)."""
 
 import re
