@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
@@ -87,13 +86,14 @@ class EngineStore:
     # Writing memories
 
     async def upsert(self, tenant: Tenant, memories: Sequence[StoredMemory], *, archive: bool = False) -> None:
-        points = {point.id: point for point in (memory_point(tenant, memory, self._dimension) for memory in memories)}
+        key = tenant.key
+        points = {
+            point.id: point for point in (memory_point(tenant, key, memory, self._dimension) for memory in memories)
+        }
         ids = list(points)
         here, there = _collection(archive), _collection(not archive)
-        known, elsewhere = await asyncio.gather(
-            self._rows(here, ids, fields=_WHERE_IT_STANDS), self._rows(there, ids, fields=_WHERE_IT_STANDS)
-        )
-        if any(row.payload["tenant"] != tenant.key for row in (*known, *elsewhere)):
+        known, elsewhere = await self._stand(here, ids), await self._stand(there, ids)
+        if any(row.payload["tenant"] != key for row in (*known, *elsewhere)):
             raise ValueError("a memory id belongs to another tenant")
         self._forget(here, known)
         self._forget(there, elsewhere)
@@ -109,10 +109,11 @@ class EngineStore:
             for point in points.values():
                 if point.payload["layer"] == Layer.EPISODE:
                     place = (point.payload["sequence"], point.id)
-                    self._sessions.add(tenant.key, point.payload["session_id"], place)
+                    self._sessions.add(key, point.payload["session_id"], place)
 
     async def update(self, tenant: Tenant, records: Sequence[MemoryRecord]) -> list[str]:
-        payloads = {point_id(record.memory_id): memory_payload(tenant, record) for record in records}
+        key = tenant.key
+        payloads = {point_id(record.memory_id): memory_payload(tenant, key, record) for record in records}
         found: set[UUID] = set()
         for collection in (RECORDS, ARCHIVE):
             rows = await self._own(tenant, collection, list(payloads), fields=_WHERE_IT_STANDS)
@@ -127,7 +128,7 @@ class EngineStore:
                 for row in rows:
                     payload = payloads[row.id]
                     if payload["layer"] == Layer.EPISODE:
-                        self._sessions.add(tenant.key, payload["session_id"], (payload["sequence"], row.id))
+                        self._sessions.add(key, payload["session_id"], (payload["sequence"], row.id))
             found.update(row.id for row in rows)
         return [record.memory_id for record in records if point_id(record.memory_id) not in found]
 
@@ -157,6 +158,9 @@ class EngineStore:
     # Reading memories
 
     async def get(self, tenant: Tenant, memory_ids: Sequence[str]) -> list[MemoryRecord]:
+        if self._recent is not None:
+            # What is read is likely to be asked for again, as an anchor: it is parsed once.
+            return [memory.record for memory in await self.get_with_vectors(tenant, memory_ids)]
         ids = list(map(point_id, memory_ids))
         found: dict[UUID, MemoryRecord] = {}
         for collection in (RECORDS, ARCHIVE):
@@ -357,6 +361,9 @@ class EngineStore:
 
     # Rows
 
+    async def _stand(self, collection: str, ids: Sequence[UUID]) -> list[Row]:
+        return await self._rows(collection, ids, fields=_WHERE_IT_STANDS)
+
     async def _rows(
         self,
         collection: str,
@@ -380,7 +387,8 @@ class EngineStore:
         vectors: bool = False,
     ) -> list[Row]:
         rows = await self._rows(collection, ids, fields=fields, vectors=vectors)
-        return [row for row in rows if row.payload["tenant"] == tenant.key]
+        key = tenant.key
+        return [row for row in rows if row.payload["tenant"] == key]
 
     def _memory(self, row: Row) -> StoredMemory:
         return StoredMemory(memory_record(row.payload), dense_of(row.dense, self._dimension), row.sparse)

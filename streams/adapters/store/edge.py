@@ -45,6 +45,18 @@ LOCK = "store.lock"
 # Far more distinct tenants than one shard of one machine holds.
 ALL_VALUES = 1_000_000
 
+# Forks between the interpreter's start and this process: the engine's threads do not come along.
+_forks = 0
+
+
+def _forked() -> None:
+    global _forks
+    _forks += 1
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
+
 
 class EdgeStore(EngineStore):
     """`path`: a directory of its own, made when missing."""
@@ -76,7 +88,7 @@ class EdgeEngine:
         self._profile = profile
         self._shards: dict[str, EdgeShard] = {}
         self._lock: Any = None
-        self._owner = 0
+        self._forks = 0
 
     async def open(self) -> None:
         if self._shards:
@@ -100,7 +112,7 @@ class EdgeEngine:
         except BaseException:
             lock.__exit__(None, None, None)
             raise
-        self._shards, self._lock, self._owner = shards, lock, os.getpid()
+        self._shards, self._lock, self._forks = shards, lock, _forks
 
     def _check_manifest(self) -> None:
         manifest = self._path / MANIFEST
@@ -142,7 +154,7 @@ class EdgeEngine:
         shard = self._shards.get(collection)
         if shard is None:
             raise DependencyDown("store", "it is not open")
-        if os.getpid() != self._owner:
+        if self._forks != _forks:
             raise ConfigurationError("the embedded store does not survive a fork: start worker processes by spawn")
         return shard
 

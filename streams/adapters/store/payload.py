@@ -48,9 +48,10 @@ def memory_id_of(point: UUID) -> str | None:
     return None if point.version == 5 else f"mem_{point.hex}"
 
 
-def memory_payload(tenant: Tenant, record: MemoryRecord) -> Payload:
+def memory_payload(tenant: Tenant, key: str, record: MemoryRecord) -> Payload:
     """The record's JSON fields without nulls and empty lists, and what it is filtered by beside them.
 
+    `key` is `tenant.key`, which the caller makes once for all its records.
     Raises `ValueError` for another tenant's record and for what an engine can't keep.
     """
     if record.namespace != tenant.namespace or record.user_id != tenant.user_id:
@@ -59,8 +60,8 @@ def memory_payload(tenant: Tenant, record: MemoryRecord) -> Payload:
         raise ValueError("sequence and shard must be 64-bit integers")
     # By way of JSON text: it refuses what is not Unicode, and is faster than dumping to Python objects.
     fields: Payload = from_json(record.model_dump_json(exclude_none=True))
-    payload = {key: value for key, value in fields.items() if value != []}
-    payload["tenant"] = tenant.key
+    payload = {name: value for name, value in fields.items() if value != []}
+    payload["tenant"] = key
     payload["idle_since"] = payload.get("last_access_time", payload["created_at"])
     if record.slot is not None:
         payload["slot"] = record.slot
@@ -73,12 +74,12 @@ def memory_record(payload: Mapping[str, Any]) -> MemoryRecord:
     return MemoryRecord.model_validate(payload)
 
 
-def memory_point(tenant: Tenant, memory: StoredMemory, dimension: int) -> Point:
+def memory_point(tenant: Tenant, key: str, memory: StoredMemory, dimension: int) -> Point:
     """Raises `ValueError` unless everything about the memory fits."""
     dense = check_dense(memory.vector, (dimension,))
     return Point(
         id=point_id(memory.record.memory_id),
-        payload=memory_payload(tenant, memory.record),
+        payload=memory_payload(tenant, key, memory.record),
         dense=dense if dense.any() else None,
         sparse=check_sparse(memory.sparse),
     )
