@@ -9,7 +9,7 @@ from streams.memory.redaction.model import Hit
 from streams.memory.redaction.recognizers.base import LABELLED, Recognizer, before
 
 # 4 to 10 letters and digits with at least one digit, maybe in groups ("118 245", "KX7-22Q", "0 4 8 2 1 6").
-_DIGITS = r"[0-9]{1,2}-[0-9]{1,2}-[0-9]{3,5}|[0-9]{4,10}|[0-9]{2,4}(?:[ \-][0-9]{2,4}){1,3}|[0-9](?:[ \-][0-9]){3,7}"
+_DIGITS = r"[0-9]{1,2}-[0-9]{1,2}-[0-9]{3,5}|[0-9]{4,10}|[0-9]{2}(?:[ \-][0-9]{2}){2,3}|[0-9]{2,4}[ \-][0-9]{2,4}|[0-9](?:[ \-][0-9]){3,7}"
 _MIXED = r"(?=[A-Za-z\-]{0,9}[0-9])[A-Za-z0-9]{2,5}(?:-[A-Za-z0-9]{2,5}){1,2}|(?=[A-Za-z]{0,9}[0-9])[A-Za-z0-9]{4,10}"
 _END = r"(?![A-Za-z0-9@]|[\-.:/][0-9A-Za-z]|[ ]?(?:位|分钟|秒|小时|天|元|块|次|个|条|年|月|号楼|%|digits?\b|characters?\b|minutes?\b|mins?\b|hours?\b|seconds?\b|times?\b|days?\b|lines?\b))"
 
@@ -33,7 +33,7 @@ _NOT_A_SECRET = (
     r"(?:error|exit|status|return(?:ed|s)?|response|zip|area|country|dial(?:ling)?|postal|post|source|dress|promo|promotion(?:al)?|coupon|discount|"
     r"voucher|purchase|referral|invite|invitation|gift|product|item|bar|qr|color|colour|hex|unicode|key|country|currency|language|airport|icd|"
     r"sort|swift|bank|branch|http|fault|trouble|stock|ticker|station|course|class|room|order|building|tax|hs|machine|byte|op|py|unit|test|morse|"
-    r"clean|legacy|with|no|of|penal|civil|labou?r|telegraph)"
+    r"clean|engine|tracking|reference|legacy|with|no|of|penal|civil|labou?r|telegraph)"
 )
 _EN = (
     r"(?:(?:verification|verify|confirmation|security|log[ \-]?in|sign[ \-]?in|one[ \-]?time|auth(?:entication|orization|enticator)?|access|activation|sms|"
@@ -68,7 +68,8 @@ _FROM_EN = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _WITH_EN = re.compile(
-    rf"\bwith (?:the |this |my |your )?(?:code|pin|otp) (?P<value>{_DIGITS})(?![0-9A-Za-z])", re.IGNORECASE | re.ASCII
+    rf"\b(?:in|verify|confirm|authenticate|unlock|it) with (?:the |this |my |your )?(?:code|pin|otp) (?P<value>{_DIGITS})(?![0-9A-Za-z])",
+    re.IGNORECASE | re.ASCII,
 )
 _NEAR_ZH = re.compile(rf"{_ZH}(?P<gap>[^\d。！？\n；A-Za-z]{{0,16}})(?P<value>{_DIGITS})" + _END)
 _ABOUT = re.compile(
@@ -116,6 +117,8 @@ def _codes(text: str) -> Iterator[Hit]:
         _OTHER_BEFORE,
     ):
         for found in pattern.finditer(text):
+            if pattern in (_BEFORE_EN, _BEFORE_ZH) and _YEAR.match(found.group("value")):
+                continue
             yield Hit("otp", *found.span("value"), LABELLED + 5)
     for pattern in (_FROM_EN, _NEAR_ZH):
         for found in pattern.finditer(text):

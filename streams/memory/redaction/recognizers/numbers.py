@@ -65,7 +65,7 @@ def stands_alone(text: str, start: int, end: int) -> bool:
 # What is called one of these is no phone and no card, however it adds up.
 OTHER_NUMBER = re.compile(
     r"(?:订单|单号|运单|快递|物流|流水|工号|学号|群号|群|编号|编码|发票|邮编|序列号|型号|批次|条码|房间|版本|端口|坐标|经纬度|金额|价格|合同|任务|"
-    r"时间戳|雪花|商品|产品|货号|案号|书号|期号|积分|uid|isbn|issn|"
+    r"时间戳|雪花|商品|产品|货号|案号|书号|期号|积分|专利|申请|许可|uid|isbn|issn|"
     r"order|tracking|invoice|serial|sku|ticket|reference|ref|version|build|commit|timestamp|snowflake|upc|ean|"
     r"transaction|request|trace|session|job|task|part|model|product|item|lot|batch|case|zip|port|ts|id)"
     r"(?:号码|号|码|id|no|num(?:ber)?|ids?)?(?:[\s:：#=.\-\"'(（]|是|为|is|was|no|number|num|id){0,8}$",

@@ -82,7 +82,7 @@ _SECRET_NAME = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _ASSIGN_QUOTED = re.compile(
-    rf"(?P<name>{_NAME})[\"']?\]?\s{{0,8}}(?:===?|!==?|:=|\?=|=>|->|[=:,])\s{{0,4}}[brfu@]{{0,2}}(?P<quote>[\"'`])(?=(?P<value>[^\n]{{1,400}}?)(?P=quote)(?![A-Za-z0-9]))"
+    rf"(?P<name>{_NAME})(?:[\"']?\]?\s{{0,8}}(?:===?|!==?|:=|\?=|=>|->|[=:])|[\"']\s{{0,8}},)\s{{0,4}}[brfu@]{{0,2}}(?P<quote>[\"'`])(?=(?P<value>[^\n]{{1,400}}?)(?P=quote)(?![A-Za-z0-9]))"
 )
 _ASSIGN_BARE = re.compile(
     rf"(?P<name>{_NAME})\s{{0,4}}(?::=|\?=|=>|[=:])\s{{0,2}}(?=(?P<value>[^\s\"'`,;(){{}}\[\]<>$=:][^\s\"'`;]{{3,300}}))"
@@ -402,6 +402,8 @@ def _assigned(text: str) -> Iterator[Hit]:
                 yield Hit("api_key", start, end, LABELLED - 5)
 
 
+# Words, joined or not, with a number at most: `holland_4`, `ticket-12345`, `tips_v2`.
+_IDENTIFIER = re.compile(r"[A-Za-z]+(?:[_\-.][A-Za-z]+)*(?:[_\-.]?v?[0-9]{1,3}|[_\-][0-9]{1,12})?")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE | re.ASCII)
 _NAMES_AN_ID = re.compile(r"(?:_id|Id)$")  # `report_access_id`: a reference, not a key
 
@@ -417,7 +419,7 @@ def _like_key(value: str, shortest: int) -> bool:
         return len(value) >= 20 and entropy(value) > 4 and not re.search(r"[ /.]", value)
     if digits == len(value):
         return False
-    return entropy(value) >= 2.7 and not re.fullmatch(r"[A-Za-z]+(?:[0-9]{1,3}|[\-_][0-9]{1,12})", value)
+    return entropy(value) >= 2.7 and not _IDENTIFIER.fullmatch(value)
 
 
 def _keys_by_name(text: str) -> Iterator[Hit]:

@@ -26,12 +26,13 @@ def _mobiles(text: str) -> Iterator[Hit]:
             start, end = run.span(first, last)
             if not stands_alone(text, start, end):
                 continue
-            usual = sizes in _USUAL or sizes in _PREFIXED
+            listing = bool(_LISTING.search(text, start, end))
+            usual = (sizes in _USUAL or sizes in _PREFIXED) and not (listing and len(sizes) > 4)
             # Odd groups are a number if nothing else is around, and nothing in them looks like a list of figures.
-            odd = (first, last) == (0, len(run.digits)) and not _LISTING.search(text, start, end)
+            odd = (first, last) == (0, len(run.digits)) and not listing
             if not (usual or odd) or (not usual and "." in text[start:end]):
                 continue
-            if OTHER_NUMBER.search(before(text, start)):
+            if OTHER_NUMBER.search(before(text, start)) or _IN_A_NAME.search(before(text, start)):
                 continue
             if text[max(0, start - 2) : start].strip() == "+" and run.digits.startswith("00", first):
                 continue
@@ -51,11 +52,12 @@ _LABEL = re.compile(
     r"(?:\bphones?|\bmobile|\bcell(?:phone)?|\btel(?:ephone|efon)?|\bfax|\bdesk|\boffice|\bhome|\bwork|whats ?app|wechat|signal|telegram|viber|"
     r"\bcall(?:ing)?|\bdial|\bring|\btext(?:ing)?|\bsms|\bcontact|\bhotline|\breach|\banswering|\bmessages? to|\bregistered|"
     r"(?:\bmy|\bhis|\bher|\bour|\byour|\bus|preferr?ed|\binternational|\bnew|\bcontact) (?:number|one|num|no\.)|"
-    r"电话|手机|座机|号码|號碼|電話|手機|联系方式|热线|传真|致电|拨打|拨|打|呼叫|短信|微信|新号|换号|找我|固话|专线|客服|号)"
+    r"电话|手机|座机|号码|號碼|電話|手機|联系方式|热线|传真|致电|拨打|拨|打|呼叫|短信|微信|新号|换号|找我|固话|专线|客服)"
     r"(?:[\s:：.#=\-(,，\"']|号码|号|不是|是|为|了|改成|换成|给|到|联系|他|我|你|她|的|有|"
     r"\bnumbers?\b|\bno\b|\bnum\b|\bis\b|\bare\b|\bwas\b|\bat\b|\bon\b|\bme\b|\bus\b|\bhim\b|\bher\b|\bto\b|\bor\b|\band\b|\bmy\b|\bthe\b|\bit's\b|\bhere\b){0,10}$"
 )
 _LABEL_AFTER = re.compile(r"[\s\-(,]{0,3}(?:office|fax|mobile|cell|home|work|desk|phone|tel|手机|电话|座机)\b")
+_IN_A_NAME = re.compile(r"[a-z0-9][\-/_]$|://[^\s]{0,38}$")  # a slug, a path, a DOI
 _DATE = re.compile(
     r"(?:19|20)[0-9]{2}([\-/.])[0-9]{1,2}\1[0-9]{1,2}|[0-9]{1,2}([\-/.])[0-9]{1,2}\2(?:19|20)[0-9]{2}|(?:19|20)[0-9]{2}[/\-](?:19|20)[0-9]{2}"
 )
@@ -69,7 +71,7 @@ _NEIGHBOURS = re.compile(
     r"(?:852[ \-]?[2-9][0-9]{3}[ \-]?[0-9]{4}|853[ \-]?[268][0-9]{3}[ \-]?[0-9]{4}|886[ \-]?0?9(?:[ \-]?[0-9]){8})"
 )
 _TAIWAN_MOBILE = re.compile(r"09[0-9]{2}[ \-]?[0-9]{3}[ \-]?[0-9]{3}")
-_SEPARATED_ZERO = re.compile(r"\(?0[0-9]{1,4}\)?[ \-./][0-9 \-./]{6,14}")
+_SEPARATED_ZERO = re.compile(r"\(?0[0-9]{1,4}\)?[ \-.][0-9 \-.]{6,14}")
 _TRY_REGIONS = ("GB", "AU", "JP", "KR", "FR", "DE")
 
 
@@ -90,11 +92,11 @@ def _score(text: str, start: int, end: int, number: str) -> int:
     international = bare.lstrip("( ").startswith("+")
     if international and _valid(bare, None):
         return CHECKED
-    if 5 <= len(digits) <= 17 and _LABEL.search(head) and (len(digits) >= 7 or (len(digits) >= 5 and _strong(head))):
+    if 5 <= len(digits) <= 17 and _LABEL.search(head) and (len(digits) >= 7 or (len(digits) == 6 and _strong(head))):
         return LABELLED
     if 7 <= len(digits) <= 15 and _LABEL_AFTER.match(after(text, end)):
         return LABELLED - 5
-    if not stands_alone(text, start, end) or international:
+    if not stands_alone(text, start, end) or international or _IN_A_NAME.search(head):
         return 0
     if digits.startswith("00") and len(digits) >= 10 and _valid("+" + digits[2:], None):
         return CHECKED - 10
