@@ -152,8 +152,9 @@ class Worker:
         return clean
 
     async def _start(self, stack: AsyncExitStack) -> None:
-        from streams.adapters.embedders import make_embedder
+        from streams.adapters.embedders import CachedQueries, make_embedder
         from streams.adapters.store import make_store
+        from streams.adapters.store.owned import OwnedStore
 
         settings = self.settings
         await _retrying(lambda: ensure_topics(settings), "topics")
@@ -168,7 +169,7 @@ class Worker:
         store: Any = None
         embedder: Any = None
         if {"memory", "recall"} & set(self.roles):
-            embedder = make_embedder(settings.embedder, **embedder_options(settings))
+            embedder = CachedQueries(make_embedder(settings.embedder, **embedder_options(settings)))
             stack.push_async_callback(embedder.close)
             store = make_store(
                 url=settings.qdrant_url or None,
@@ -195,22 +196,28 @@ class Worker:
             stage = ExtractStage(extractor, with_episodes=settings.episodes, dependencies=dependencies)
             runner.attach(self._apps["extract"], stage)
         if "memory" in self.roles:
+            owned = OwnedStore(store)
             writer = Writer(
-                store,
+                owned,
                 embedder,
                 emitter,
                 redactor,
                 reply_allowed=lambda topic: settings.reply_topics.fullmatch(topic) is not None,
                 at_step=self._at_step,
             )
-            if settings.qdrant_url:
-                # The embedded store has one owner; a server's may be shared.
-                self._on_assigned["memory"] = writer.ownership_changed
+
+            def partitions_moved() -> None:
+                owned.forget_all()
+                # The embedded store has one owner; a server's is shared when not all partitions are ours.
+                if settings.qdrant_url and len(self._held("memory", "candidates")) < settings.partitions:
+                    writer.ownership_changed()
+
+            self._on_assigned["memory"] = partitions_moved
             app = self._apps["memory"]
             runner.attach(app, RememberStage(writer))
             runner.attach(app, SupersedeStage(writer))
-            runner.attach(app, AccessStage(writer, store))
-            runner.attach(app, DecayStage(writer, store, store))
+            runner.attach(app, AccessStage(writer, owned))
+            runner.attach(app, DecayStage(writer, owned, store))
             timer = WindowTimer(store, emitter, settings, lambda: self._held("memory", "decay"))
             self._background(stack, timer.run())
             self._background(stack, _flush_for_ever(store))

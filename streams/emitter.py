@@ -42,9 +42,9 @@ class Emitter:
 
     async def stop(self) -> None:
         self._stopped = True
-        if self._producer is not None:
-            await self._producer.stop()
-            self._producer = None
+        producer, self._producer = self._producer, None
+        if producer is not None:
+            await producer.stop()
 
     async def send(self, records: Sequence[Outbound]) -> None:
         """Raises `DependencyDown("kafka")`, or `BadData("too_large")` for a record that no broker of ours takes."""

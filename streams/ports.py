@@ -146,26 +146,12 @@ class Doc:
     body: Mapping[str, Any]
 
 
-class VectorStore(Protocol):
+class MemoryStore(Protocol):
     """Memories and documents of one tenant at a time: the tenant is an argument of every call, never a filter.
 
     Raises `DependencyDown("store")` when the same call may succeed later, `ConfigurationError` when the collection
     does not fit the model. Every write is idempotent and visible to the next read of the same process.
     """
-
-    async def open(self) -> None:
-        """Create or check the collections (`memory_records`, `memory_archive`, `memory_state`) and their indexes."""
-        ...
-
-    async def close(self) -> None: ...
-
-    async def ping(self) -> None:
-        """Raises `DependencyDown`."""
-        ...
-
-    async def flush(self) -> None:
-        """Make everything written so far durable (a commit point)."""
-        ...
 
     async def upsert(self, tenant: Tenant, memories: Sequence[StoredMemory], *, archive: bool = False) -> None:
         """All or, when something does not fit (dimension, NaN, another tenant's record), nothing: `ValueError`."""
@@ -201,6 +187,32 @@ class VectorStore(Protocol):
         """For each row of `vectors` (n, dimension): all memories with cosine >= threshold, by exact search."""
         ...
 
+    async def put_docs(self, tenant: Tenant, docs: Sequence[Doc]) -> None: ...
+
+    async def get_docs(self, tenant: Tenant, kind: str, keys: Sequence[str]) -> list[Doc]: ...
+
+    async def find_docs(self, tenant: Tenant, kind: str) -> list[Doc]: ...
+
+    async def delete_docs(self, tenant: Tenant, kind: str, keys: Sequence[str]) -> None: ...
+
+
+class VectorStore(MemoryStore, Protocol):
+    """A whole store: also opened, closed and searched."""
+
+    async def open(self) -> None:
+        """Create or check the collections (`memory_records`, `memory_archive`, `memory_state`) and their indexes."""
+        ...
+
+    async def close(self) -> None: ...
+
+    async def ping(self) -> None:
+        """Raises `DependencyDown`."""
+        ...
+
+    async def flush(self) -> None:
+        """Make everything written so far durable (a commit point)."""
+        ...
+
     async def search(
         self,
         tenant: Tenant,
@@ -220,14 +232,6 @@ class VectorStore(Protocol):
         """The episodes that stand up to `before`/`after` places from an anchor in its session (order: sequence,
         event id, message, start), anchors included, each once, with vectors."""
         ...
-
-    async def put_docs(self, tenant: Tenant, docs: Sequence[Doc]) -> None: ...
-
-    async def get_docs(self, tenant: Tenant, kind: str, keys: Sequence[str]) -> list[Doc]: ...
-
-    async def find_docs(self, tenant: Tenant, kind: str) -> list[Doc]: ...
-
-    async def delete_docs(self, tenant: Tenant, kind: str, keys: Sequence[str]) -> None: ...
 
 
 class MaintenanceScan(Protocol):

@@ -86,7 +86,7 @@ def report(name: str, pairs: dict[str, Cosines], cuts: dict[str, float]) -> None
 
 
 async def calibrate(name: str, languages: str, options: dict[str, str]) -> Vectors:
-    embedder = make_embedder(name, **options)
+    embedder = make_embedder(name, centred=False, **options)
     mean = await measure_mean(embedder, languages)
     items = {"e": ENGLISH, "z": CHINESE}
     for label, used in (("without centring", None), ("centred", tuple(mean.tolist()))):

@@ -12,7 +12,7 @@ from streams.agents.writer import Writer
 from streams.memory import decay
 from streams.memory.decay.due import IDLE_TO_ARCHIVE
 from streams.outcome import Done, Outbound, Outcome, Parked
-from streams.ports import MaintenanceScan, VectorStore
+from streams.ports import MaintenanceScan, MemoryStore
 from streams.records import Inbound, check_key, decode
 
 # A window archives this much of a shard at a time, so that recall does not feel it.
@@ -91,7 +91,7 @@ class AccessStage(TenantStage):
     topic = "access"
     lane_batch = 500
 
-    def __init__(self, writer: Writer, store: VectorStore) -> None:
+    def __init__(self, writer: Writer, store: MemoryStore) -> None:
         self._writer = writer
         self._store = store
 
@@ -105,11 +105,13 @@ class AccessStage(TenantStage):
             async with self._writer.locked(tenant):
                 wanted = list(dict.fromkeys(i for access in accesses for i in access.memory_ids))
                 stored = await self._store.get(tenant, wanted)
-                changed = [after for before in stored if (after := decay.reinforce(before, accesses)) is not before]
-                revived = [record for record in changed if record.status is MemoryStatus.ARCHIVED]
+                changed = [
+                    (before, after) for before in stored if (after := decay.reinforce(before, accesses)) is not before
+                ]
+                revived = sum(before.status is MemoryStatus.ARCHIVED for before, _ in changed)
                 if revived:
-                    metrics.WINDOW_CHANGES.labels("revived").inc(len(revived))
-                    await self._writer.resettle(tenant, changed)
+                    metrics.WINDOW_CHANGES.labels("revived").inc(revived)
+                    await self._writer.resettle(tenant, [after for _, after in changed])
                 else:
                     await self._writer.save(tenant, changed)
         return [Done()] * len(records)
@@ -121,7 +123,7 @@ class DecayStage(TenantStage):
     topic = "decay"
     lane_batch = 1
 
-    def __init__(self, writer: Writer, store: VectorStore, scan: MaintenanceScan) -> None:
+    def __init__(self, writer: Writer, store: MemoryStore, scan: MaintenanceScan) -> None:
         self._writer = writer
         self._store = store
         self._scan = scan

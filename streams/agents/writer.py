@@ -42,7 +42,7 @@ from streams.memory.lexical import passage_text, sparse_passage
 from streams.memory.redaction import Redactor
 from streams.memory.settle import Neighbourhood, apply, keyed, neighbourhood, settle
 from streams.outcome import Done, Duplicate, Outbound, Outcome, Parked, Skipped
-from streams.ports import Doc, Embedder, ModelProfile, StoredMemory, VectorStore
+from streams.ports import Doc, Embedder, MemoryStore, ModelProfile, StoredMemory
 from streams.records import Inbound, cloud_event, reply_to
 from streams.topics import event_key, memory_key, shard_of
 
@@ -50,6 +50,8 @@ MEMORY_IDS = uuid.UUID("6f1b6f0e-3c1c-5d0a-9a53-6d656d737472")
 # Steps at which a test may stop the process; see the numbered order above.
 STEPS = ("read", "embedded", "settled", "acked", "memories_written", "receipts_written")
 AtStep = Callable[[str], None]
+# A stored memory as it was and as it is to be.
+Change = tuple[MemoryRecord, MemoryRecord]
 # Longer than a step that was under way when its partition was taken may still need (a model call, a full batch).
 CHECK_SECONDS = 60.0
 
@@ -75,7 +77,7 @@ class Writer:
 
     def __init__(
         self,
-        store: VectorStore,
+        store: MemoryStore,
         embedder: Embedder,
         emitter: Emitter,
         redactor: Redactor,
@@ -243,7 +245,7 @@ class Writer:
 
     async def _settle(
         self, tenant: Tenant, fresh: Sequence[StoredMemory]
-    ) -> tuple[list[StoredMemory], list[MemoryRecord], list[Supersede]]:
+    ) -> tuple[list[StoredMemory], list[Change], list[Supersede]]:
         """The new memories with their statuses, the stored ones that change, and the supersede events to emit.
 
         A stored memory that a new one replaces is changed by the supersede event, not here.
@@ -254,7 +256,7 @@ class Writer:
         settled = derive(hood, self._embedder.profile)
         vectors = {m.record.memory_id: m for m in fresh}
         new = [StoredMemory(settled[i], m.vector, m.sparse) for i, m in vectors.items()]
-        changed: list[MemoryRecord] = []
+        changed: list[Change] = []
         superseded: list[Supersede] = []
         for old in hood.items:
             now = settled[old.memory_id]
@@ -280,7 +282,7 @@ class Writer:
                     )
                 )
             if old.memory_id not in vectors and not replaced_now:
-                changed.append(now)
+                changed.append((old, now))
         return new, changed, superseded
 
     def _finish_receipts(self, plan: _Plan, settled: Mapping[str, MemoryRecord]) -> None:
@@ -301,7 +303,7 @@ class Writer:
         self,
         tenant: Tenant,
         fresh: Sequence[StoredMemory],
-        changed: Sequence[MemoryRecord],
+        changed: Sequence[Change],
         receipts: Sequence[Receipt],
         superseded: Sequence[Supersede] = (),
     ) -> None:
@@ -309,7 +311,7 @@ class Writer:
             await self._emitter.send(
                 [
                     *(record_outbound(tenant, m.record) for m in fresh),
-                    *(record_outbound(tenant, record) for record in changed),
+                    *(record_outbound(tenant, after) for _, after in changed),
                     *(receipt_outbound(tenant, receipt) for receipt in receipts),
                     *(supersede_outbound(tenant, event) for event in superseded),
                 ]
@@ -319,7 +321,7 @@ class Writer:
             if fresh:
                 await self._store.upsert(tenant, fresh)
             if changed:
-                await self._store.update(tenant, changed)
+                await self._store.update(tenant, [after for _, after in changed])
                 await self._place(tenant, changed)
             self._at_step("memories_written")
             if receipts:
@@ -333,11 +335,15 @@ class Writer:
         for memory in fresh:
             metrics.MEMORIES.labels(memory.record.layer, memory.record.status).inc()
 
-    async def _place(self, tenant: Tenant, changed: Sequence[MemoryRecord]) -> None:
+    async def _place(self, tenant: Tenant, changed: Sequence[Change]) -> None:
         """Archived memories live in a collection of their own. Moving one that is there already does nothing."""
-        for to_archive in (True, False):
-            ids = [r.memory_id for r in changed if (r.status is MemoryStatus.ARCHIVED) is to_archive]
-            await self._store.move(tenant, ids, to_archive=to_archive)
+        moving = [(before, after) for before, after in changed if before.status is not after.status]
+        into = [after.memory_id for _, after in moving if after.status is MemoryStatus.ARCHIVED]
+        back = [after.memory_id for before, after in moving if before.status is MemoryStatus.ARCHIVED]
+        if into:
+            await self._store.move(tenant, into, to_archive=True)
+        if back:
+            await self._store.move(tenant, back, to_archive=False)
 
     async def _replies(
         self,
@@ -412,11 +418,13 @@ class Writer:
         hood = await neighbourhood(self._store, tenant, current, self._embedder.profile)
         settled = derive(hood, self._embedder.profile)
         changed = [
-            settled[old.memory_id] for old in hood.items if settled[old.memory_id] != before.get(old.memory_id, old)
+            (was, settled[old.memory_id])
+            for old in hood.items
+            if settled[old.memory_id] != (was := before.get(old.memory_id, old))
         ]
         await self._write(tenant, [], changed, [])
 
-    async def save(self, tenant: Tenant, changed: Sequence[MemoryRecord]) -> None:
+    async def save(self, tenant: Tenant, changed: Sequence[Change]) -> None:
         """Write records that exist already: `records` first, then the store."""
         await self._write(tenant, [], changed, [])
 

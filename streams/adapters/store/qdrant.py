@@ -100,7 +100,7 @@ class QdrantEngine:
                 timeout=self._timeout,
                 # It would be a blocking request.
                 check_compatibility=False,
-                limits=httpx.Limits(max_connections=None, max_keepalive_connections=KEPT_CONNECTIONS),
+                limits=httpx.Limits(max_connections=KEPT_CONNECTIONS, max_keepalive_connections=KEPT_CONNECTIONS),
             )
         except (ValueError, RuntimeError) as error:
             if "already accessed" in str(error):

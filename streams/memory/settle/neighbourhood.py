@@ -14,7 +14,7 @@ from schemas.tenant import Tenant
 from streams.memory.settle.kinds import Kind
 from streams.memory.settle.order import order, pair
 from streams.memory.settle.relation import relate
-from streams.ports import ModelProfile, StoredMemory, VectorStore, Where
+from streams.ports import ModelProfile, StoredMemory, MemoryStore, Where
 
 DIRECTIVES = "directive"
 VERDICTS = "verdict"
@@ -38,7 +38,7 @@ class Neighbourhood:
 
 
 async def neighbourhood(
-    store: VectorStore, tenant: Tenant, new: Sequence[StoredMemory], profile: ModelProfile
+    store: MemoryStore, tenant: Tenant, new: Sequence[StoredMemory], profile: ModelProfile
 ) -> Neighbourhood:
     """All items that are connected with `new`, every status and the archive included."""
     known: dict[str, MemoryRecord] = {m.record.memory_id: m.record for m in new}
@@ -111,7 +111,7 @@ def _among(frontier: Sequence[StoredMemory], near: dict[tuple[str, str], float],
 
 
 async def _round(
-    store: VectorStore, tenant: Tenant, frontier: Sequence[StoredMemory], profile: ModelProfile
+    store: MemoryStore, tenant: Tenant, frontier: Sequence[StoredMemory], profile: ModelProfile
 ) -> tuple[list[MemoryRecord], dict[tuple[str, str], float]]:
     """One step outwards: what shares a slot with the frontier or is near to it, in both collections."""
     slots = tuple(sorted({m.record.slot for m in frontier if m.record.slot is not None}))
@@ -127,7 +127,7 @@ async def _round(
     return list(records.values()), near
 
 
-async def _all(store: VectorStore, tenant: Tenant, where: Where, archive: bool) -> list[MemoryRecord]:
+async def _all(store: MemoryStore, tenant: Tenant, where: Where, archive: bool) -> list[MemoryRecord]:
     page, cursor = await store.find(tenant, where, archive=archive)
     records = page
     while cursor is not None:
@@ -137,7 +137,7 @@ async def _all(store: VectorStore, tenant: Tenant, where: Where, archive: bool) 
 
 
 async def _near(
-    store: VectorStore, tenant: Tenant, facts: Sequence[StoredMemory], profile: ModelProfile, archive: bool
+    store: MemoryStore, tenant: Tenant, facts: Sequence[StoredMemory], profile: ModelProfile, archive: bool
 ) -> dict[tuple[str, str], float]:
     hits = await store.near(
         tenant,

@@ -1,0 +1,106 @@
+"""What the one writer of a tenant need not ask the store again: its documents, and that its archive is empty.
+
+Most users have no fence, no directive, no verdict and nothing archived, yet every step asks for all of them. As long as
+a process holds a tenant's partition nobody else writes them, so an answer stays true until this process writes, or
+until partitions move (`forget_all`).
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+
+from schemas import MemoryRecord, Tenant
+from streams.ports import Doc, MemoryStore, Scored, StoredMemory, Vectors, Where
+
+REMEMBERED_TENANTS = 20_000
+
+
+class OwnedStore:
+    """A `MemoryStore` over another one, for the writer. Reads that are not remembered go through."""
+
+    def __init__(self, store: MemoryStore) -> None:
+        self._store = store
+        self._docs: OrderedDict[tuple[str, str], list[Doc]] = OrderedDict()
+        self._no_archive: OrderedDict[str, None] = OrderedDict()
+
+    def forget_all(self) -> None:
+        """Partitions moved: another process may have written meanwhile."""
+        self._docs.clear()
+        self._no_archive.clear()
+
+    async def find_docs(self, tenant: Tenant, kind: str) -> list[Doc]:
+        key = (tenant.key, kind)
+        if key in self._docs:
+            self._docs.move_to_end(key)
+            return list(self._docs[key])
+        found = await self._store.find_docs(tenant, kind)
+        self._docs[key] = found
+        if len(self._docs) > 4 * REMEMBERED_TENANTS:
+            self._docs.popitem(last=False)
+        return list(found)
+
+    async def put_docs(self, tenant: Tenant, docs: Sequence[Doc]) -> None:
+        try:
+            await self._store.put_docs(tenant, docs)
+        finally:
+            for kind in {doc.kind for doc in docs}:
+                self._docs.pop((tenant.key, kind), None)
+
+    async def delete_docs(self, tenant: Tenant, kind: str, keys: Sequence[str]) -> None:
+        try:
+            await self._store.delete_docs(tenant, kind, keys)
+        finally:
+            self._docs.pop((tenant.key, kind), None)
+
+    async def get_docs(self, tenant: Tenant, kind: str, keys: Sequence[str]) -> list[Doc]:
+        return await self._store.get_docs(tenant, kind, keys)
+
+    async def _archive_is_empty(self, tenant: Tenant) -> bool:
+        if tenant.key in self._no_archive:
+            self._no_archive.move_to_end(tenant.key)
+            return True
+        page, _ = await self._store.find(tenant, Where(), limit=1, archive=True)
+        if not page:
+            self._no_archive[tenant.key] = None
+            if len(self._no_archive) > REMEMBERED_TENANTS:
+                self._no_archive.popitem(last=False)
+        return not page
+
+    async def find(
+        self, tenant: Tenant, where: Where, *, limit: int = 1000, cursor: str | None = None, archive: bool = False
+    ) -> tuple[list[MemoryRecord], str | None]:
+        if archive and await self._archive_is_empty(tenant):
+            return [], None
+        return await self._store.find(tenant, where, limit=limit, cursor=cursor, archive=archive)
+
+    async def near(
+        self, tenant: Tenant, vectors: Vectors, *, threshold: float, where: Where, archive: bool = False
+    ) -> list[list[Scored]]:
+        if archive and await self._archive_is_empty(tenant):
+            return [[] for _ in vectors]
+        return await self._store.near(tenant, vectors, threshold=threshold, where=where, archive=archive)
+
+    async def upsert(self, tenant: Tenant, memories: Sequence[StoredMemory], *, archive: bool = False) -> None:
+        if archive:
+            self._no_archive.pop(tenant.key, None)
+        await self._store.upsert(tenant, memories, archive=archive)
+
+    async def move(self, tenant: Tenant, memory_ids: Sequence[str], *, to_archive: bool) -> None:
+        if not memory_ids:
+            return
+        if to_archive:
+            self._no_archive.pop(tenant.key, None)
+        await self._store.move(tenant, memory_ids, to_archive=to_archive)
+
+    async def update(self, tenant: Tenant, records: Sequence[MemoryRecord]) -> list[str]:
+        return await self._store.update(tenant, records)
+
+    async def delete(self, tenant: Tenant, memory_ids: Sequence[str]) -> None:
+        await self._store.delete(tenant, memory_ids)
+
+    async def get(self, tenant: Tenant, memory_ids: Sequence[str]) -> list[MemoryRecord]:
+        return await self._store.get(tenant, memory_ids)
+
+    async def get_with_vectors(self, tenant: Tenant, memory_ids: Sequence[str]) -> list[StoredMemory]:
+        return await self._store.get_with_vectors(tenant, memory_ids)
