@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from streams.memory.extraction.lang import fold
+from streams.memory.extraction.lang import CJK, fold
 
 _LATIN_NAME = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z][\w’'&-]*(?: (?:of |the )?[A-Z][\w’'&-]*){0,4}")
 _TITLE = re.compile(r"[《「『]([^《》「」『』\n]{1,30})[》」』]")
@@ -13,9 +13,11 @@ _NO_NAME = re.compile(
     r"^(?:I|I['’]\w+|Im|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|January|February|March|April|May|June|July|August|September"
     r"|October|November|December|OK|Ok|Yes|No|The|A|An|And|But|So|If)$"
 )
+_CHINESE = re.compile(rf"[{CJK}]")
+_KIN = re.compile(r"^(?:老婆|妻子|太太|媳妇|老公|丈夫|爱人|女朋友|男朋友|女友|男友|对象|[妈爸哥弟姐妹]|母亲|父亲|儿子|女儿|孩子|爷爷|奶奶|朋友|同事|同学|老板|领导|老师|室友|狗|猫)")
 # Slots whose value is a name whatever it looks like.
 _NAMING = frozenset({
-    "name", "nickname", "city", "birthplace", "hometown", "employer", "school", "spouse", "partner", "owner", "boss", "friend", "pet",
+    "name", "nickname", "city", "birthplace", "hometown", "employer", "school", "spouse", "partner", "owner", "boss", "friend",
 })  # fmt: skip
 _MOST_ENTITIES = 8
 
@@ -43,7 +45,7 @@ _TOPICS: dict[str, str] = {
     r"|语气|格式|风格|简洁|正式|口语|回复|回答|排版",
     "schedule": r"\b(?:schedule|appointment|remind\w*|notif\w+|calendar|tomorrow|next \w+day|o['’]clock)\b|提醒|日程|预约|明天|下周|后天|点(?:钟|半)?\b",
 }
-_TOPIC = {name: re.compile(expression, re.IGNORECASE) for name, expression in _TOPICS.items()}
+_TOPIC = re.compile("|".join(f"(?P<{name}>{expression})" for name, expression in _TOPICS.items()), re.IGNORECASE)
 _MOST_TAGS = 4
 
 _EMOTIONS: dict[str, str] = {
@@ -62,6 +64,7 @@ _EMOTION = {
     )
     for name, expression in _EMOTIONS.items()
 }
+_ANY_EMOTION = re.compile("|".join(_EMOTIONS.values()), re.IGNORECASE)
 _EVENT = re.compile(
     r"\b(?:meeting|interview|appointment|exam|wedding|conference|trip|flight|concert|party|deadline|presentation|demo|release|launch|workshop|marathon"
     r"|surgery|graduation|move|vacation|holiday|dinner|birthday)\b|会议|开会|面试|预约|考试|婚礼|大会|出差|航班|演唱会|聚会|聚餐|发布会|发布|上线|手术|毕业"
@@ -70,7 +73,7 @@ _EVENT = re.compile(
 )
 _TEMPORARY = re.compile(
     r"\b(?:(?:just|only) (?:for )?(?:this|today|tonight|tomorrow|the (?:next|coming))\b|this \w+ only|for now|temporar(?:y|ily)|for the time being"
-    r"|(?:today|tonight|tomorrow) only|only for)\b|暂时|临时|只(?:有|在|是)?(?:今|这|明|本)|就(?:今天|这[周次两几])|这(?:段时间|几天|两天|阵子)(?:先|暂)?|仅限?(?:今|本|这)",
+    r"|(?:today|tonight|tomorrow) only|only for)\b|暂时|临时|只(?:有|在|是)?(?:今|这|明|本)|就(?:今天|这[周次两几])|(?:这|本)(?:周|个?月|两天|几天|段时间)[^，。]{0,4}先|这(?:段时间|几天|两天|阵子)(?:先|暂)?|仅限?(?:今|本|这)",
     re.IGNORECASE,
 )
 
@@ -78,7 +81,7 @@ _TEMPORARY = re.compile(
 def entities(content: str, subject: str | None, attribute: str | None, value: str | None) -> tuple[str, ...]:
     """Names in a statement as they were said, each once: who it is about, what it names, capitalised words, titles."""
     found: list[str] = []
-    if subject and subject != "user" and not subject.islower():
+    if subject and subject != "user" and (subject[0].isupper() or (_CHINESE.match(subject) and not _KIN.match(subject))):
         found.append(subject)
     if value and attribute in _NAMING and len(value) <= 40:
         found.append(value)
@@ -91,7 +94,7 @@ def _once(names: Iterable[str]) -> list[str]:
     """Without repeats and without names that are part of a longer one."""
     kept: list[str] = []
     for name in names:
-        name = name.strip(" .,'’")
+        name = re.sub(r"['’]s$", "", name).strip(" .,'’")
         if name and not any(fold(name) in fold(other) for other in kept):
             kept.append(name)
     return kept
@@ -99,11 +102,14 @@ def _once(names: Iterable[str]) -> list[str]:
 
 def tags(content: str) -> tuple[str, ...]:
     """Topics of a statement, from a fixed list, at most four."""
-    return tuple(name for name, expression in _TOPIC.items() if expression.search(content))[:_MOST_TAGS]
+    found = {match.lastgroup for match in _TOPIC.finditer(content)}
+    return tuple(name for name in _TOPICS if name in found)[:_MOST_TAGS]
 
 
 def emotion(content: str) -> str | None:
     """The emotion that the speaker says they have; never guessed from what happened."""
+    if not _ANY_EMOTION.search(content):
+        return None
     return next((name for name, expression in _EMOTION.items() if expression.search(content)), None)
 
 

@@ -21,6 +21,11 @@ _SYSTEM = re.compile(
 _HEARTBEAT = re.compile(
     r"^\W*(?:heartbeat|ping|keep[- ]?alive|health[- ]?check|HEARTBEAT_OK|no[_ ]?reply)\W*$", re.IGNORECASE
 )
+_SECRET_NOUN = re.compile(
+    r"\b(?:phone|mobile|cell|telephone|numbers?|e-?mails?|mail|address|cards?|credit|bank|account|ids?|identity|passport|codes?|passwords?|passcode|pin|keys?|api"
+    r"|token|ip|contact|login|ssn|iban|plate|url|link|whatsapp|wechat)\b|手机|电话|号码?|邮箱|邮件|地址|身份证|银行卡?|卡号|账号|账户|密码|验证码|联系方式|微信|护照|车牌|密钥|链接|我的",
+    re.IGNORECASE,
+)
 _PLACEHOLDER = re.compile(r"\[[A-Z][A-Z_]*_\d+\]")
 
 # ---- English -----------------------------------------------------------------------------------------------------
@@ -158,10 +163,16 @@ def gate(text: str, role: str = "user") -> str | None:
     own = without_code(own)
     if not any(character.isalnum() for character in own):
         return "code" if "```" in text else "empty"
-    without = _PLACEHOLDER.sub(" ", own)
-    if without != own and not says_something(without):
-        return "placeholder_only"
-    return None if says_something(own) else "small_talk"
+    if not says_something(own):
+        return "small_talk"
+    return "placeholder_only" if placeholder_only(own) else None
+
+
+def placeholder_only(text: str) -> bool:
+    """Whether nothing but the kind of a masked value would be remembered ("my phone number is [PHONE_1]")."""
+    if "[" not in text or not _PLACEHOLDER.search(text):
+        return False
+    return not says_something(_SECRET_NOUN.sub(" ", _PLACEHOLDER.sub(" ", text)))
 
 
 def says_something(text: str) -> bool:

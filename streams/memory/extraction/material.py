@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from streams.memory.extraction.lang import is_chinese
+
 # Blocks that an agent prepends from its own memory: never new, whoever sends them back.
 RECALLED = re.compile(
     r"<(?P<tag>(?:recalled|relevant|retrieved|long[-_]?term|user|past)?[-_ ]?memor(?:y|ies)|memory[-_ ]context|recall)\b[^>]{0,200}>"
@@ -46,7 +48,7 @@ _LETTER_END = re.compile(
     r"^\s*(?:best|kind|warm)? ?(?:regards|wishes|sincerely|cheers)\b[^\n]*(?:\n[^\n]{1,40}$)?|此致",
     re.IGNORECASE | re.MULTILINE,
 )
-_MATERIAL_MIN = 40  # characters: shorter ones are the speaker's own phrase after a colon
+_MATERIAL_MIN, _MATERIAL_MIN_CJK = 40, 12  # characters: shorter ones are the speaker's own phrase after a colon
 
 
 def own_words(text: str) -> str:
@@ -59,7 +61,8 @@ def own_words(text: str) -> str:
     if "\n" in text:
         text = "".join(_blank_line(line) for line in text.splitlines(keepends=True))
     head = _HEAD.match(text)
-    if head and len(text) - head.end() >= _MATERIAL_MIN and _WORK_ON.search(head.group()):
+    least = _MATERIAL_MIN_CJK if is_chinese(text[:200]) else _MATERIAL_MIN
+    if head and len(text) - head.end() >= least and _WORK_ON.search(head.group()):
         return head.group() + _spaces(text[head.end() :])
     letter = _LETTER.search(text) if "\n" in text else None
     if letter:

@@ -31,6 +31,11 @@ _ERRAND = re.compile(
 )
 
 
+def may_plan(sentence: str) -> bool:
+    """A cheap look: whether `plan` can find anything once the time is known."""
+    return bool(_AHEAD.search(sentence) or _BEHIND.search(sentence) or _DONE.search(sentence))
+
+
 def plan(sentence: str, when: TimeRef | None, said_at: datetime) -> Slot | None:
     """The slot (`plan`, `experience` or `progress`) of a statement about oneself, if it is one; else None.
 

@@ -26,11 +26,12 @@ _PERSON = re.compile(
 )
 _NOBODY = frozenset("I It This That There The What Who He She They We You My Everyone Someone".split())
 _LOOK_BACK = 6  # messages
+_TAIL = 24  # characters at the end of a sentence, where "like that" stands
 
 
 def points_back(sentence: str) -> bool:
     """A standing rule whose content was said before ("from now on do it like that")."""
-    return bool(STANDING.search(sentence) and _DEICTIC.search(sentence))
+    return bool(_DEICTIC.search(sentence[-_TAIL:]) and STANDING.search(sentence))
 
 
 def agreed(earlier: Sequence[Message]) -> str | None:

@@ -21,7 +21,7 @@ _POSSESSIVE = re.compile(
     rf"^(?P<s>[A-Z]{_NAME})['’]s (?P<a>[a-z][\w -]{{2,30}}?) (?:is|was|are)(?: now)? (?P<v>.{{1,80}}?)[.!]?$"
 )
 _PASSIVE = re.compile(
-    rf"^(?P<s>[A-Za-z][^,;:!?()\n]{{1,80}}?) (?:is|was|are|were)(?: now)? (?P<a>(?:(?:a|an|the) )?[a-z][\w-]*(?: [a-z][\w-]*){{0,4}}? (?:{_SMALL.replace(' ', '|')})"
+    rf"^(?P<s>[A-Za-z][^,;:!?()\n]{{1,80}}?) (?:is|was|are|were)(?: now)? (?P<a>(?!(?:to|not|about|going|very|so)\b)(?:(?:a|an|the) )?[a-z][\w-]*(?: [a-z][\w-]*){{0,4}}? (?:{_SMALL.replace(' ', '|')})"
     r"(?: the [a-z]+ of)?) (?P<v>.{1,80}?)[.!]?$"
 )
 _ACTIVE = re.compile(

@@ -11,11 +11,11 @@ from datetime import datetime
 from schemas import Candidate, Layer, MemoryType, Message, RedactedEvent
 from streams.memory.extraction import details
 from streams.memory.extraction.condense import condense
-from streams.memory.extraction.gate import gate, says_something
+from streams.memory.extraction.gate import gate, placeholder_only, says_something
 from streams.memory.extraction.importance import STANDING, importance
 from streams.memory.extraction.lang import language
 from streams.memory.extraction.material import own_words
-from streams.memory.extraction.plans import plan
+from streams.memory.extraction.plans import may_plan, plan
 from streams.memory.extraction.reference import agreed, last_person, points_back
 from streams.memory.extraction.result import Extraction, SentenceTrace
 from streams.memory.extraction.sentences import Sentence, sentences
@@ -27,12 +27,11 @@ from streams.memory.extraction.timing import Timing, timing
 
 MAX_CANDIDATES = 5
 _LONG_TEXT = 2_000  # characters; longer events leave the event loop
-_PLACEHOLDER = re.compile(r"\[[A-Z][A-Z_]*_\d+\]")
 _WORTH = 0.0  # log-odds
 _DOCUMENT = 1_200  # characters; general statements in a pasted text are not the user's
 _FREE_SENTENCES = 2  # of a message, beside those that fill a slot
 # Slots whose time is their value, not the span in which they hold.
-_TIME_IS_VALUE = frozenset({"birthday", "deadline", "meeting_time", "notification_time", "plan", "experience", "progress", "schedule"})
+_TIME_IS_VALUE = frozenset({"birthday", "deadline", "meeting_time", "plan", "experience", "progress", "schedule"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +132,7 @@ def _judge(sentence: Sentence, scene: _Scene, before: list[str], document: bool)
     reason = unreal(text)
     if not says_something(text):
         reason = "small_talk"
-    elif "[" in text and _PLACEHOLDER.search(text) and not says_something(_PLACEHOLDER.sub(" ", text)):
+    elif placeholder_only(text):
         reason = "placeholder_only"
     if reason:
         return _Verdict(sentence, lang, why=reason)
@@ -146,10 +145,17 @@ def _judge(sentence: Sentence, scene: _Scene, before: list[str], document: bool)
     if not document and STANDING.search(without_quotations(text)):
         rule = Statement(SLOTS["instruction"], first_person(speaker), why="standing rule")
         return _Verdict(sentence, lang, (rule,), "standing rule")
-    slot = None if document else plan(without_quotations(text), timing(text, scene.said_at, scene.zone).time, scene.said_at)
+    slot = None if document else _dated(text, scene)
     if slot:
         return _Verdict(sentence, lang, (Statement(slot, first_person(speaker), why=slot.attribute),), slot.attribute)
     return _Verdict(sentence, lang, why="nothing_to_keep", open=True)
+
+
+def _dated(text: str, scene: _Scene) -> Slot | None:
+    bare = without_quotations(text)
+    if not may_plan(bare):
+        return None
+    return plan(bare, timing(text, scene.said_at, scene.zone).time, scene.said_at)
 
 
 def _pronoun(text: str) -> bool:
@@ -167,7 +173,9 @@ def _pointing_back(sentence: Sentence, lang: str, scene: _Scene) -> _Verdict:
 
 def _keep_best(verdicts: list[_Verdict], whole: Worth, scene: _Scene) -> list[_Verdict]:
     """The message is worth keeping: so are its most telling sentences."""
-    scores = {place: worth(v.sentence.text, v.lang).score for place, v in enumerate(verdicts) if v.open}
+    open_places = [place for place, v in enumerate(verdicts) if v.open]
+    alone = len(verdicts) == 1
+    scores = {p: whole.score if alone else worth(verdicts[p].sentence.text, verdicts[p].lang).score for p in open_places}
     ranked = sorted(scores, key=lambda place: -scores[place])
     enough = any(v.found for v in verdicts)
     names = ", ".join(whole.names[:4])
@@ -189,7 +197,8 @@ def _candidate(one: Statement, verdict: _Verdict, scene: _Scene) -> Candidate:
         content = one.text[first:last]
     slot = one.slot or _kind_of(content)
     attribute = slot.attribute if one.slot and one.value else None
-    when = timing(content, scene.said_at, scene.zone)
+    # Where the time is the value, one that is denied or of something else must not be taken for it.
+    when = timing(one.value if one.value and attribute in _TIME_IS_VALUE else content, scene.said_at, scene.zone)
     temporary = details.temporary(content) and when.time is not None and when.time.end is not None
     valid_from, valid_until = _validity(slot, when, temporary)
     return Candidate(

@@ -46,7 +46,7 @@ def _table(rows: tuple[tuple[str, float, str | None, str | re.Pattern[str] | Non
 
 
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
-_BASE = {"en": -2.25, "zh": -1.75}
+_BASE = {"en": -2.25, "zh": -2.0}
 
 _ENGLISH = _table((
     # for

@@ -102,7 +102,7 @@ _EN_SUBJECT = re.compile(r"(?:\w+, )?(I|i|[Ww]e|[Mm]y \w+(?: [A-Z]\w+)?|[A-Z]\w+
 
 def _from_match(pattern: Pattern, match: re.Match[str], speaker: str | None, named: str | None, text: str) -> Statement | None:
     groups = match.groupdict()
-    said = groups.get("s")
+    said = groups.get("t") or groups.get("s")
     pronoun = bool(said) and str(said).casefold().strip() in PRONOUNS
     subject = named if pronoun else subject_of(said, speaker)
     value = (pattern.value or groups.get("v") or groups.get("w") or "").strip(" '\"’“”.，,")

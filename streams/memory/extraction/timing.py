@@ -11,9 +11,10 @@ from streams.memory.timephrases import EARLIEST, LATEST, TimePhrase, interval, r
 
 # No time phrase is without one of these; the resolver is far slower than this look.
 _MAY_HOLD_TIME = re.compile(
-    r"\d|day|week|month|year|quarter|morning|evening|noon|night|tomorrow|tonight|ago|next|last|since|until|till|soon|later|spring|summer|autumn|winter|fall"
-    r"|january|february|march|april|may\b|june|july|august|september|october|november|december|christmas|easter|new year|o['’]clock"
-    r"|[今明昨后前去][天年晚早日夜]|[早晚上下中]午|[早晚]上|周|星期|礼拜|月|年|号|点|日|节|季度|周末|小时|分钟|刚才|凌晨|傍晚|春|夏|秋|冬|半夜",
+    r"\d{1,2}(?::\d\d| ?[ap]\.?m\b|[./-]\d|(?:st|nd|rd|th)\b)|\b(?:19|20)\d\d\b|\bat \d|\bago\b|\b(?:yester|to|week)?days?\b|\bweek|\bmonth|\byears?\b|\bquarter"
+    r"|morning|evening|afternoon|noon\b|night|\btomorrow|(?:mon|tues|wednes|thurs|fri|satur|sun)day|\b(?:spring|summer|autumn|winter)\b|hour|minute"
+    r"|\b(?:jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec)|\bmay\b|christmas|easter|o['’]clock|\bnow\b|\bnext\b|\blast\b|\bthis\b|\bq[1-4]\b"
+    r"|[今明昨后前去][天年晚早日夜]|[早晚上下中]午|[早晚]上|周|星期|礼拜|月|年|号|点|[\d一二三四五六七八九十]日|节|季度|小时|分钟|刚才|凌晨|傍晚|[春夏秋冬]天|半夜",
     re.IGNORECASE,
 )
 _SINCE = re.compile(r"\b(?:since|from|starting|as of|beginning)\W*(?:the )?\Z|(?:从|自|自从)\Z", re.IGNORECASE)

@@ -87,13 +87,21 @@ PATTERNS = (
          r"( (right|out|over|just|alone|together|here))? (in|near|at|outside) (?!(an?|the (past|moment|present|same))\b)<place>"),
     # ---- work and study
     _SAY("employer", "work works working", r"<who><neg>(<be>|<have> been)?<adv> (work|works|working)( as [^,.]{2,40}?)? (at|for)"
-         r" (?P<v>(?!(least|all|night|home|a while|the moment|my|me|you|us|now|\d|it|this|that|an?)\b)[^,;.!?\n]{2,50}?)<stop>"),
+         r" (?P<v>(?!(least|all|night|home|a while|the moment|my|me|you|us|now|\d|it|this|that|an?)\b)[^,;.!?\n]{2,50}?)"
+         r"(?=$|[.,;:!?\n]| (as|in|on|and|but|for|since|now|with|because|these|until|from|who|which|where|when|while)\b)"),
     _SAY("employer", "joined joining hired started job", r"<who>(<be>|<have>)?<adv> (joined|joining|got hired by|got a job at"
          r"|started (working )?at|was hired by) (?P<v>(?-i:[A-Z])[^,;.!?\n]{1,50}?)<stop>"),
     _SAY("employer", "left quit resigned", r"<who>(<have>)?<adv> (left|quit|resigned from) (my job at )?"
          r"(?P<v>(?-i:[A-Z])[\w’'.& -]{1,40}?)<stop>", operation="retract"),
     _SAY("occupation", "work works working", r"<who>(<be>)?<adv> (work|works|working) as (an? |the )?(?P<v>[^,;.!?\n]{2,40}?)"
          r"(?=$|[,.;!?]| (at|for|in|and|but|with|now)\b)"),
+    _SAY("school", "go goes study studies studying attend attends student", r"<who>(<be>)?<adv> (go to|goes to|study at|studies at|studying at|attends?"
+         r"|a student at) (?P<v>(?-i:(?!<no_name>)[A-Z])[^,;.!?\n]{1,50}?)<stop>"),
+    _SAY("*", "manager boss supervisor roommate", r"(?P<s>my) (?P<a>manager|boss|supervisor|roommate)( is|['’]s)( now| called| named)* "
+         r"(?P<v><name>)<stop>"),
+    _SAY("*", "wife husband partner girlfriend boyfriend son daughter dog cat mother father brother sister",
+         r"(?P<s>my) (?P<a>wife|husband|partner|girlfriend|boyfriend|son|daughter|dog|cat|mother|father|brother|sister)"
+         r"( is|['’]s)( now| called| named)* (?P<v><name>)<stop>"),
     _SAY("spouse", "married", r"<who>(<be>| got) married to (?P<v>[^,;.!?\n]{2,50}?)<stop>"),
     _SAY("marital_status", "married single divorced engaged widowed separated", r"<who><neg>(<be>| got| get|<have> (got|been))<adv>"
          r" (?P<v>married|single|divorced|engaged|widowed|separated)(?=$|[,.;!?]| (and|but|now|to|with|last|since|in|for|again)\b)"),
@@ -113,6 +121,10 @@ PATTERNS = (
          r"( to)? (?P<v>[^,;!?\n]{2,80}?)( (over|than|instead of|rather than) (?P<o>[^,;.!?\n]{2,40}?))?<stop>"),
     _SAY("diet", "eat eats", r"<who>(?P<n> (do|does)( not|n['’]t)( \w+ly)?| never| can['’]?t| cannot| won['’]?t) (eat|eats) <no_fact>"
          r"(?!(much|anything|any)\b)" + _T),
+    _SAY("drink", "drink drinks", r"<who><neg><adv> drinks? <no_fact>" + _T),
+    _SAY("health", "have has diagnosed suffer suffers got", r"<who><neg>(<have>|<be>)?<adv>( (have|has|got|suffers? from|diagnosed with|been diagnosed with))"
+         r" (an? )?(?P<v>((type \d|mild|severe|chronic|high) )?(diabetes|asthma|cancer|arthritis|migraines?|adhd|autism|depression|anxiety|insomnia"
+         r"|hypertension|blood pressure|epilepsy|eczema|anemia|dyslexia|\w+itis|\w+ (disease|syndrome|disorder|intolerance|cancer)))\b"),
     # ---- people and belongings
     _SAY("children", "have has", r"<who><neg><have>( got)? (?P<v><number>( \w+){0,2}? (sons?|daughters?|kids?|child(ren)?|boys?|girls?"
          r"|bab(y|ies)|toddlers?))\b"),
@@ -128,13 +140,16 @@ PATTERNS = (
     _SAY("learning", "learning studying", r"<who>(<be>|<have> been)<adv> (learning|studying) (?P<v>(?!(about|how|for|from)\b)"
          r"[^,;.!?\n]{2,40}?)<stop>"),
     # ---- work in hand
-    _SAY("budget", "budget", r"(?P<s>my|our|the)( \w+){0,3}? budget( for [\w ]{2,30})?( is|['’]s| of| was| would be| will be)"
-         r"( (now|only|about|around|up to|actually))* (?P<v>[^;!?\n]{1,40}?)(?=$|[.;!?]|, | (and|but|for|so|per|this)\b)"),
-    _SAY("deadline", "deadline due", r"<thing>?( (deadline|due date))( for (the |my |our )?[\w ]{2,30}?)?( is| (has |was |got )?moved to"
-         r"|['’]s| was)( now| on| by)* " + _T),
-    _SAY("deadline", "due", r"<thing>( is|['’]s| are)( now)? due( on| by| at| in)? " + _T),
+    _SAY("budget", "budget", r"(?P<s>(my|our|the)( [\w’'-]+){0,4}?) budget( (for|of) (?P<t>(the |our |my )?[\w ]{2,30}?))?( is| was| would be"
+         r"| will be|['’]s| has been| changed| raised| went| got)( (now|only|about|around|up to|actually|to|at|raised|cut|changed|increased))*"
+         r" (?P<v>[^;!?\n]{0,6}?\d[^;!?\n]{0,30}?|[\w ]{3,30}?)(?=$|[.;!?]( |$)|, | (and|but|for|so|this)\b)"),
+    _SAY("deadline", "deadline due", r"(?P<s>(the|our|my)( [\w’'-]+){0,4}?) (deadline|due date)( (for|of) (?P<t>(the |my |our )?[\w ]{2,30}?))?"
+         r"( is| was| has| got|['’]s| will be)?( (been|moved|pushed|changed|extended|now|on|by|to|back))* (?!(for|of|is|was|has)\b)" + _T),
+    _SAY("deadline", "due", r"<thing>( is|['’]s| are)( now)? due( on| by| at| in)? (?!to\b)" + _T),
     _SAY("notification_time", "notify remind alert wake ping", r"(notify|remind|alert|wake|ping)( me| us)( up)?( every day| daily"
          r"| each (day|morning)| about [\w ]{2,30}?)?( at| before) (?P<v>noon|midnight|\d{1,2}(:\d\d)?( ?[ap]\.?m\.?)?)"),
+    _SAY("meeting_time", "cancelled canceled", r"(?P<s>(the|our|my|this)( [\w’'-]+){1,4}?)( is| was| has been| got|['’]s)( now)? (?P<v>cancell?ed)\b",
+         operation="retract"),
     _SAY("meeting_time", "meeting appointment interview call flight standup class demo presentation exam wedding dinner",
          r"(?P<s>(my|our|the|this)( [\w-]+){0,3}? (meeting|appointment|interview|call|flight|stand-?up|class|demo|presentation"
          r"|exam|wedding|dinner))( with [\w ]{2,25}?)?( is| has been| was| got|['’]s)?( now| scheduled| set| moved| rescheduled"
