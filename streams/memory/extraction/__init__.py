@@ -2,7 +2,8 @@
 
 from streams.memory.extraction.episodes import episodes
 from streams.memory.extraction.gate import gate
+from streams.memory.extraction.model import ModelExtractor
 from streams.memory.extraction.result import Extraction, Extractor, SentenceTrace
 from streams.memory.extraction.rules import RuleExtractor
 
-__all__ = ["Extraction", "Extractor", "RuleExtractor", "SentenceTrace", "episodes", "gate"]
+__all__ = ["Extraction", "Extractor", "ModelExtractor", "RuleExtractor", "SentenceTrace", "episodes", "gate"]

@@ -21,11 +21,15 @@ class SentenceTrace:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """`skipped`: one reason word when there are no candidates, e.g. `small_talk`, `question`, `nothing_to_keep`."""
+    """`skipped`: one reason word when there are no candidates, e.g. `small_talk`, `question`, `nothing_to_keep`.
+
+    `version` is set when another extractor than the one that was asked gave the answer.
+    """
 
     candidates: tuple[Candidate, ...]
     skipped: str | None
     trace: tuple[SentenceTrace, ...] = ()
+    version: str = ""
 
 
 class Extractor(Protocol):

@@ -200,7 +200,7 @@ def _candidate(one: Statement, verdict: _Verdict, scene: _Scene) -> Candidate:
     # Where the time is the value, one that is denied or of something else must not be taken for it.
     when = timing(one.value if one.value and attribute in _TIME_IS_VALUE else content, scene.said_at, scene.zone)
     temporary = details.temporary(content) and when.time is not None and when.time.end is not None
-    valid_from, valid_until = _validity(slot, when, temporary)
+    valid_from, valid_until = validity(slot, when, temporary)
     return Candidate(
         layer=Layer.FACT,
         content=content,
@@ -232,7 +232,7 @@ def _candidate(one: Statement, verdict: _Verdict, scene: _Scene) -> Candidate:
     )
 
 
-def _validity(slot: Slot, when: Timing, temporary: bool) -> tuple[datetime | None, datetime | None]:
+def validity(slot: Slot, when: Timing, temporary: bool) -> tuple[datetime | None, datetime | None]:
     """From when until when a statement holds, as far as its words say."""
     if when.time is None or slot.attribute in _TIME_IS_VALUE:
         return None, None
