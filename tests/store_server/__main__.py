@@ -55,9 +55,10 @@ class Server:
 
     async def create(self, request: web.Request) -> web.Response:
         name = request.match_info["name"]
+        text = await request.text()
+        # No await from here on: of two who ask at once, one is too late.
         if name in self._shards:
             raise web.HTTPConflict(text=f"Wrong input: Collection `{name}` already exists!")
-        text = await request.text()
         home, part = self._data / name, self._data / f"{name}.part"
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir()
