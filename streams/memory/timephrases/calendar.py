@@ -175,10 +175,11 @@ def nth_unit(whole: Span, unit: str, n: int) -> Span:
     start, end = whole.start, whole.end
     if start is None or end is None:
         raise OutOfCalendar
-    if unit in ("week", "weekend", "fortnight"):
+    if unit == "weekend":
+        saturday = nth_weekday(start, end, 5, n)
+        return Span(saturday, saturday + 2 * DAY, "weekend")
+    if unit in ("week", "fortnight"):
         unit_start = nth_weekday(start, end, 3, n) - 3 * DAY
-        if unit == "weekend":
-            return Span(unit_start + 5 * DAY, unit_start + 7 * DAY, "weekend")
         return Span(unit_start, unit_start + (14 if unit == "fortnight" else 7) * DAY, unit)
     if n > 0:
         found = shift(floor(start, unit) if unit != "day" else start, n - 1, unit)

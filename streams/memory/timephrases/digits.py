@@ -89,7 +89,7 @@ def _value(m: "re.Match[str]") -> Any:
     return float(m.group())
 
 
-DATES = (
+_DATES = (
     Pattern("when", r"(?<![\da-z_$€£¥#%.])(?<!\d[,:])(?P<y>[12]\d{3})\s?(?P<s>[-/.])\s?(?P<m>\d{1,2})\s?(?P=s)\s?(?P<d>\d{1,2})(?:t(?=\d)|(?![\d%])|(?=\d\d:\d\d))", _ymd),
     Pattern("when", EDGE_LEFT + r"(?P<a>\d{1,2})(?P<s>[-/.])(?P<b>\d{1,2})(?P=s)(?P<y>\d{4}|\d{2})(?![\d_%])(?![.,:/]\d)(?!-\d+(?![\d/.]))", _day_month_year),
     Pattern("when", EDGE_LEFT + r"(?P<y>(?:19|20)\d\d)\s(?P<m>0[1-9]|1[0-2])\s(?P<d>0[1-9]|[12]\d|3[01])" + EDGE_RIGHT, _ymd),
@@ -98,10 +98,10 @@ DATES = (
     Pattern("when", EDGE_LEFT + r"(?P<m>\d{1,2})[/](?P<y>(?:19|20)\d\d)" + EDGE_RIGHT, _month_year),
     Pattern("when", EDGE_LEFT + r"(?P<y>(?:19|20)\d\d)[/.-](?P<m>0[1-9]|1[0-2])" + r"(?![\d_%])(?![.,:/]\d)", _month_year),
     Pattern("when", EDGE_LEFT + r"(?P<a>\d{1,2})/(?P<b>\d{1,2})(?!\s?h(?:ours?)?(?![a-z]))(?![a-z])(?![\d_%])(?![.,:/]\d)", _month_day),
-    Pattern("when", EDGE_LEFT + r"(?<!\d-)(?P<a>0[1-9]|1[0-2])-(?P<b>0[1-9]|[12]\d|3[01])" + EDGE_RIGHT, _month_day),
+    Pattern("when", EDGE_LEFT + r"(?<!\d-)(?P<a>0[1-9]|1[0-2])-(?P<b>0[1-9]|[12]\d|3[01])(?!\s?[ap]\.?m)" + EDGE_RIGHT, _month_day),
     Pattern("when", r"(?<=\bon\s)(?P<a>\d{1,2})\.(?P<b>\d{1,2})(?![a-z%])" + EDGE_RIGHT, _month_day),
 )  # fmt: skip
-CLOCKS = (
+_CLOCKS = (
     Pattern("when", EDGE_LEFT + r"(?<!\d-)(?P<h>\d{1,2})\s?:\s?(?P<m>[0-5]\d)(?:\s?:\s?(?P<s>[0-5]\d)(?:\.\d{1,6})?)?(?:" + MERIDIEM + r")?(?!\d|:\d)", _colon),
     Pattern("when", r"(?<=\d-)(?P<h>\d{1,2}):(?P<m>[0-5]\d)(?::(?P<s>[0-5]\d))?(?:" + MERIDIEM + r")?(?!\d|:\d)", _colon),
     Pattern("when", r"(?<=\d{4}[-/.]\d\d[-/.]\d\d)(?P<h>\d\d):(?P<m>[0-5]\d)(?::(?P<s>[0-5]\d))?(?P<half>)(?P<short>)(?!\d|:\d)", _colon),
@@ -111,7 +111,7 @@ CLOCKS = (
     Pattern("when", EDGE_LEFT + r"(?P<h>\d{1,2})\s?h\s?(?P<m>[0-5]\d)(?![\da-z])(?:\s?(?P<half>[ap])\s?\.?m\.?)?", _h),
     Pattern("when", EDGE_LEFT + r"(?P<h>1[3-9]|2[0-4])h(?![\da-z])", lambda m: clock(int(m["h"]), None, exact=True)),
 )  # fmt: skip
-DATES = tuple(replace(p, first="digit") for p in DATES)
-CLOCKS = tuple(replace(p, first="digit") for p in CLOCKS)
+DATES = tuple(replace(p, first="digit") for p in _DATES)
+CLOCKS = tuple(replace(p, first="digit") for p in _CLOCKS)
 # A month and a day with a dot look like any decimal; they count only next to a weekday.
 LOOSE_DATE = Pattern("loose", EDGE_LEFT + r"(?P<a>\d{1,2})\.(?P<b>\d{1,2})(?![a-z])" + EDGE_RIGHT, _month_day)  # fmt: skip

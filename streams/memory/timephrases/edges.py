@@ -1,7 +1,7 @@
 """Pieces of a span: beginnings and ends, nth units, the weekend around a feast. Pure."""
 
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from streams.memory.timephrases.calendar import (
     DAY,
@@ -34,9 +34,11 @@ def edge_of(edge: str, span: Span, reference: datetime) -> Span:
         return Span(begin, end, span.grain, span.grain == "day")
     if edge == "earlier":
         return Span(start, max(midnight(ref), start + DAY), span.grain)
-    if span.grain == "day":
-        raise OutOfCalendar
     low, high = EDGES[edge]
+    if span.grain in ("day", "daypart"):
+        hours = (end - start).total_seconds() / 3600
+        begin, stop = (start + timedelta(hours=round(hours * share)) for share in (low, high))
+        return Span(begin, stop, "daypart", timed=True, fuzzy=True)
     return Span(cut(start, end, low), cut(start, end, high), span.grain, span.timed, fuzzy=True)
 
 

@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 
-from streams.memory.timephrases.calendar import Span
+from streams.memory.timephrases.calendar import OutOfCalendar, Span, iso_week
 from streams.memory.timephrases.digits import CLOCKS, DATES, EDGE_LEFT, LOOSE_DATE, MERIDIEM, checked, clock, year_of
 from streams.memory.timephrases.en_words import (
     BINDING,
+    DECADES,
     EDGES,
     FUZZY,
     LONG_UNITS,
@@ -49,7 +50,7 @@ YEAR_END = r"(?![\d:]|[.,]\d|\s?[ap]\.?m)"
 DAY_LEFT = r"(?<![\d.,$/a-z])(?<!\d:)(?<!\$\s)"
 NUMBER = rf"(?:\d{{1,4}}(?:\.\d{{1,2}})?|{ENGLISH_CARDINAL})"
 UNIT = alternatives(LONG_UNITS)
-COUNT = rf"(?:{alternatives(QUANTITIES)}|{NUMBER})"
+COUNT = rf"(?:(?:{NUMBER})\sand\s(?:a|an)\shalf|{alternatives(QUANTITIES)}|{NUMBER})"
 WORD_HOUR = r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
 WORD_MINUTE = (
     r"(?:oh?\s(?:one|two|three|four|five|six|seven|eight|nine)|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen"
@@ -63,6 +64,8 @@ def number(text: str) -> float:
     text = text.strip()
     if text in QUANTITIES:
         return QUANTITIES[text]
+    if text.endswith(" half"):  # two and a half
+        return number(re.split(r"\sand\sa", text)[0]) + 0.5
     return float(text) if text[0].isdigit() else float(english(text))
 
 
@@ -83,19 +86,22 @@ PREPOSITION = re.compile(
 )
 YEAR_BEFORE = re.compile(
     r"(?:^|[\u4e00-\u9fff]|\b(?:in|of|since|by|from|until|till|to|before|after|during|through|throughout|year|years|fy|cy|and|or|the"
-    r"|early|late|mid|around|about|circa|than|on|for|between|this|that|not|last|ago|at|over)[\s-]+|[,&/(=]\s?|(?:[a-z]|(?:19|20)\d\d)\s?-\s?)$"
+    r"|early|late|mid|around|about|circa|than|on|for|between|this|that|not|last|ago|at|over)[\s-]+|[,&/(=]\s?|(?:[a-z]|\d[./]\d\d?|(?:19|20)\d\d)\s?-\s?)$"
 )
 COUNTED_THINGS = re.compile(
     r"\s?(?:euros?|dollars?|usd|eur|pounds?|yuan|rmb|people|users?|items?|rows?|tokens?|lines?|words?|pages?|times|points?"
     r"|calories|kcal|steps|met(?:er|re)s?|miles?|km|kg|feet|mb|gb|units?|characters?|bytes?|%)(?![a-z])"
 )
-YEAR_AFTER = re.compile(r"\s?(?:-|to|until|till|through)\s?(?:19|20)\d\d(?!\d)")
+YEAR_AFTER = re.compile(
+    r"\s?(?:-|to|until|till|through)\s?(?:19|20)\d\d(?!\d)|\s(?:or|and)\s(?:later|after|before|earlier)(?![a-z])"
+)
 TIME_TAIL = re.compile(r"(?:\d|[,-]|[ap]m)\s*$")
 CLAUSE_END = re.compile(
     r"\s*(?:$|[.,!?;:)\u4e00-\u9fff-]|(?:to|and|or|at|morning|afternoon|evening|night|until|through|of|last|next|this|for"
     r"|i|we|he|she|they|it|when|with|in|is|was|will)\b|after\s(?:the\s)?next|\d)"
 )
 NUMBERED = re.compile(
+    rf"\s?(?:-|to|through)\s?(?:{W})(?![a-z])|"
     rf"\s(?:to|until|till|through|-)\s(?:{M})(?![a-z])|"
     r"\.?,?[\s-]?(?:\d|the\s(?:\d|first|second|third)|'\d\d)|\safter\s(?:the\s)?next|\sin\s(?:a|one|\d+)\syear"
 )
@@ -173,7 +179,11 @@ def _loose_year(m: "re.Match[str]") -> When | None:
 def _decade(m: "re.Match[str]") -> When:
     digits = m["d"].lstrip("'")
     year = int(digits) if len(digits) == 4 else int(digits) + (2000 if int(digits) < 30 else 1900)
-    return When(base=Span(datetime(year, 1, 1), datetime(year + 10, 1, 1), "decade"))
+    return When(base=_ten_years(year))
+
+
+def _ten_years(year: int) -> Span:
+    return Span(datetime(year, 1, 1), datetime(year + 10, 1, 1), "decade")
 
 
 def _quarter(m: "re.Match[str]") -> Relative | None:
@@ -182,6 +192,13 @@ def _quarter(m: "re.Match[str]") -> Relative | None:
     if unit == "half" and (n > 2 or not year):
         return None
     return Relative(unit, 0, nth=n, year=int(year) if year else None)
+
+
+def _iso_week(m: "re.Match[str]") -> When | object:
+    try:
+        return When(base=iso_week(int(m["y"]), int(m["n"])))
+    except OutOfCalendar:
+        return IMPOSSIBLE
 
 
 def _part(m: "re.Match[str]") -> When | None:
@@ -210,7 +227,11 @@ def _past(m: "re.Match[str]") -> When | None:
     # "five to six" and "two of three" may count things; "ten past nine" hardly does.
     if m["dir"] in ("of", "before", "after") and not (short or marked):
         return None
-    if m["dir"] in ("to", "till") and not short and (m["n"].isdigit() or not (marked or minutes in (5, 10, 20, 25))):
+    if (
+        m["dir"] in ("to", "till")
+        and not (short or m["word"])
+        and (m["n"].isdigit() or not (marked or minutes in (5, 10, 20, 25)))
+    ):
         return None
     total = int(hour) * 60 + (-int(minutes) if backward else int(minutes))
     if hour <= 12 and not m["word"]:
@@ -256,7 +277,7 @@ def _binding(kind: str, words: tuple[str, ...]) -> Pattern:
 
 
 def _edge(m: "re.Match[str]") -> str:
-    return next(edge for edge, words in EDGES.items() if m.group() in words)
+    return next(edge for edge, words in EDGES.items() if m.group().rstrip("-") in words)
 
 
 MONTH_DAY_RIGHT = rf"(?![\d:]|[.,]\d|\s?(?:[ap]\.?m{RIGHT}|o'?clock)|h\d|[a-z]|\s(?:{UNIT}){RIGHT})"
@@ -270,6 +291,7 @@ DATE_WORDS = (
     # the 3rd of March 2018
     Pattern("when", rf"{DAY_LEFT}(?P<d>{DAY})(?:\s(?:day\s)?of\s|\s|-|/|\.\s?)?(?P<m>{M})\.?(?:,?\s(?:of\s|in\s)?|-|/|\.|,)?(?P<y>{YEAR}){YEAR_END}", _date),
     Pattern("when", rf"{DAY_LEFT}(?P<d>\d{{1,2}}(?:st|nd|rd|th)?)\s(?:of\s)?(?P<m>{M})\s(?P<y>\d\d)(?=$|[.!?,;])", _short_year),
+    Pattern("when", rf"{LEFT}(?P<m>{M})\.?\s(?P<d>\d{{1,2}}(?:st|nd|rd|th)?),\s(?P<y>\d\d)(?=$|[.!?,;])", _short_year),
     # 2016, nov / Nov 2016 / April of 87
     Pattern("when", rf"{EDGE_LEFT}(?P<y>{YEAR})\s?[,/-]?\s?(?P<m>{M}){RIGHT}(?!\s?\d)", _month_year),
     Pattern("when", rf"{LEFT}(?P<m>{M})\.?(?:\s?,?\s?(?:of\s|in\s)?|\sof\s|/|-)(?P<y>{YEAR}|(?<=of\s)\d\d){YEAR_END}(?!/\d)", _month_year),
@@ -298,11 +320,13 @@ RELATIVE_WORDS = (
     Pattern("when", r"(?<=\bto\s)date(?!\s?[a-z0-9])", lambda m: Relative("second", 0)),
     Pattern("when", rf"{EDGE_LEFT}(?:(?P<y>(?:19|20)\d\d)\s?-?)?(?P<q>[qh])(?P<n>[1-4])(?:\s?(?:of\s|,\s?|-)?(?P<z>(?:19|20)\d\d))?{RIGHT}", _quarter),
     Pattern("when", _words(PARTS), _part),
-    Pattern("edge", rf"{LEFT}{alternatives(w for ws in EDGES.values() for w in ws)}(?=\s|-(?=[a-z]))(?!\sof\sthe\sday)", _edge),
+    Pattern("edge", rf"{LEFT}{alternatives(w for ws in EDGES.values() for w in ws)}(?:-(?=[a-z0-9])|(?=\s))(?!\sof\sthe\sday)", _edge),
     Pattern("loose", _words(("am", "pm", "a.m.", "p.m.")), _meridiem_part),
     Pattern("when", rf"{LEFT}(?P<w>{W})\.?{RIGHT}", _weekday),
     Pattern("when", rf"{LEFT}(?P<m>{M})\.?{RIGHT}", _month),
     Pattern("when", _words(SEASONS), _season),
+    Pattern("when", rf"{LEFT}(?:the\s)?(?:nineteen\s)?(?P<d>{alternatives(DECADES)}){RIGHT}", lambda m: When(base=_ten_years(1900 + DECADES[m["d"]]))),
+    Pattern("set", rf"{LEFT}(?:once|twice|{WORD_HOUR}\stimes|\d\stimes|several\stimes)\s(?:an?|per|every|each)\s(?P<u>{UNIT}){RIGHT}", lambda m: UNITS[m["u"]]),
     Pattern("set", _words(SETS), lambda m: SETS[m.group()]),
     Pattern("weekdays", _words(f"{w}s" for w in WEEKDAYS if len(w) > 5), lambda m: WEEKDAYS[m.group()[:-1]]),
     Pattern("ordafter", rf"{LEFT}(?:after|before)\s(?:the\s)?(?:next|last){RIGHT}(?!\s(?:{W}|{M}|{UNIT}){RIGHT})", lambda m: 2 if m.group()[0] == "a" else -2),
@@ -310,6 +334,8 @@ RELATIVE_WORDS = (
 REST = (
     Pattern("shift", _words(SHIFTS), lambda m: SHIFTS[m.group()]),
     Pattern("to", r"-+|(?<=:\d\d)/(?=\d{4}-)"),
+    Pattern("when", rf"{LEFT}(?:the\s)?(?:calendar\s|fiscal\s)?(?:years?|fy|cy)\s?(?P<y>{YEAR})(?![\d_%]|[.,:/]\d|[a-z])", _loose_year),
+    Pattern("when", rf"{EDGE_LEFT}(?P<y>(?:19|20)\d\d)-?w(?P<n>\d\d)(?!\d)", _iso_week),
     Pattern("weekof", r"(?<![a-z0-9])(?:w/c|wc|week commencing)(?=\s)"),
     Pattern("units", _words(u for u in LONG_UNITS if u.endswith("s")), lambda m: UNITS[m.group()]),
     Pattern("ord", rf"{LEFT}second(?=\s(?:last\s)?(?:{UNIT}|{W}|half){RIGHT})", lambda m: 2),
@@ -346,6 +372,8 @@ def build() -> Lexer:
 
 def _first_words() -> set[str]:
     tables = (
+        DECADES,
+        {"once": 1, "twice": 2},
         MONTHS,
         WEEKDAYS,
         SEASONS,
@@ -377,7 +405,18 @@ _ = SHORT_UNITS
 # Words without which an English clause has no time phrase (digits aside), and the words that show its tense.
 _CUE_WORDS = {
     word
-    for table in (MONTHS, WEEKDAYS, SEASONS, LONG_UNITS, PARTS, RELATIVES, NOON, SETS, {f"{w}s" for w in WEEKDAYS})
+    for table in (
+        DECADES,
+        MONTHS,
+        WEEKDAYS,
+        SEASONS,
+        LONG_UNITS,
+        PARTS,
+        RELATIVES,
+        NOON,
+        SETS,
+        {f"{w}s" for w in WEEKDAYS},
+    )
     for phrase in table
     for word in re.findall(r"[a-z]{2,}", phrase)
 } - {

@@ -86,6 +86,7 @@ RELATIVES = {
     "late tonight": Relative("day", 0, "late night"),
     **dict.fromkeys(("last night", "yesterday night"), Relative("day", -1, "night")),
     "late last night": Relative("day", -1, "late night"),
+    "the night before last": Relative("day", -2, "night"),
     **dict.fromkeys(("right now", "just now", "now", "at the moment", "at this moment", "at the minute",
                      "at the present time", "at present", "at this time", "asap",
                      "as soon as possible"), NOW),
@@ -147,6 +148,8 @@ EDGES = {
     "later": ("later in", "later"),
     "earlier": ("earlier in", "earlier"),
 }
+DECADES = {"twenties": 20, "thirties": 30, "forties": 40, "fifties": 50, "sixties": 60, "seventies": 70, "eighties": 80,
+           "nineties": 90}  # fmt: skip
 SETS = {
     "daily": "day", "weekly": "week", "biweekly": "week", "bi-weekly": "week", "fortnightly": "week",
     "monthly": "month", "bimonthly": "month", "quarterly": "quarter", "annually": "year", "yearly": "year",

@@ -27,7 +27,7 @@ NEVER_FIRST = frozenset(
         "inside",
         "amid",
     }
-    | {"units", "postedge", "postord", "loose", "other", "beginning", "ordafter"}
+    | {"units", "postord", "closing", "loose", "other", "beginning", "ordafter"}
 )
 
 
@@ -61,6 +61,8 @@ class Grammar(Ranges, Stretches):
         found = next(filter(None, (self.point(k) for k in range(i, start + 1))), None)
         if found is None and start > i and self.kind(start - 1) in ("on", "at", "the"):
             found = self.number_alone(start, self.kind(start - 1), self.kind(start - 2) if start - 2 >= i else "")
+        if found is None and self.kind(start) == "loose" and self.value(start).clock and self.kind(start - 1) == "at":
+            found = self.extend(self.value(start), start + 1)  # "at 7p"
         if found is None:
             return None
         when, j = found

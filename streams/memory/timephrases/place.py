@@ -198,13 +198,15 @@ def _monthday(when: When, reference: datetime, tense: Tense) -> Span:
         return unit_span(found, "day")
 
     if when.weekday is not None:
-        for distance in range(30):
-            for steps in {distance, -distance} if tense != "past" else {-distance}:
-                try:
-                    return make(steps)
-                except OutOfCalendar:
-                    continue
+        ahead = [] if tense == "past" else list(range(2, 30))
+        for steps in [0, -1, *([1] if ahead else []), *ahead, *range(-2, -30, -1)]:
+            try:
+                return make(steps)
+            except OutOfCalendar:
+                continue
         raise OutOfCalendar
+    if tense == "current" and when.step is None:
+        return make(0)
     return _choose([lambda s=s: make(s) for s in range(-3, 4)], reference, tense, when.step)  # type: ignore[misc]
 
 
@@ -285,6 +287,8 @@ def _lunar(when: When, reference: datetime, tense: Tense) -> Span:
     here = lunar_year(reference.date())
     if here is None:
         raise OutOfCalendar
+    if tense == "current" and when.step is None:
+        return make(here)
     return _choose([lambda y=y: make(y) for y in range(here - 3, here + 4)], reference, tense, when.step)  # type: ignore[misc]
 
 

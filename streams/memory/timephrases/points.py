@@ -20,7 +20,7 @@ from streams.memory.timephrases.calendar import (
     unit_span,
 )
 from streams.memory.timephrases.cursor import MAX_DEPTH, MAX_PARTS, Cursor, has_day
-from streams.memory.timephrases.edges import edge_of, few, nth_of, post_edge, weekend_around
+from streams.memory.timephrases.edges import TENS, edge_of, few, nth_of, post_edge, weekend_around
 from streams.memory.timephrases.fit import fits
 from streams.memory.timephrases.tokens import Clock, Duration, When
 
@@ -71,6 +71,18 @@ class Points(Cursor):
         kind = self.kind(k)
         if kind == "unit" and self.value(k) == "weekend" and when.feast is not None:
             return When(base=weekend_around(self.place(when))), k + 1
+        if kind == "edgeword":
+            unit, edge = self.value(k)
+            span = self.place(when)
+            return (When(base=post_edge(edge, span, self.reference)), k + 1) if span.grain == unit else None
+        if kind == "shift" and self.kind(k + 1) == "dur" and abs(self.value(k)) == 1 and k == j:
+            return self.around_or_inside(when, self.value(k), k + 1)
+        if kind == "when" and when.base is not None and self.value(k) == When(base=unit_span(self.reference, "day")):
+            if when.offset:  # 三年前的今天
+                return when, k + 1
+            if when.base.grain == "year" and when.base.start is not None:  # 去年的今天
+                years = when.base.start.year - self.reference.year
+                return When(base=unit_span(shift(self.reference, years, "year"), "day")), k + 1
         if kind == "postedge" and k == j:
             span = self.place(when)
             return When(base=post_edge(self.value(k), span, self.reference)), k + 1
@@ -94,8 +106,23 @@ class Points(Cursor):
             return When(base=few(self.place(when), sign, count, unit)), k + 1
         return None
 
+    def around_or_inside(self, when: When, sign: int, k: int) -> tuple[When, int] | None:
+        """国庆前两天 lies before the feast, 这个月前两天 at the beginning of the month."""
+        span, amount = self.place(when), self.value(k)
+        if span.start is None or len(amount.parts) != 1:
+            return None
+        if span.grain == "day" and when.has("feast", "day", "weekday"):
+            return self.offset(span.start, amount, sign), k + 1
+        if LENGTH[span.grain] <= LENGTH["day"]:
+            return None
+        return When(base=few(span, -sign, *amount.parts[0])), k + 1
+
     def part(self, i: int, depth: int, follows: When | None = None) -> tuple[When, int] | None:
         match self.kind(i):
+            case "when" if self.kind(i + 1) in ("after", "before") and self.value(i) == When(
+                weekday=self.value(i).weekday
+            ):
+                return self.weekday_beside(i, 1, depth) or self.with_from(self.value(i), i + 1, depth)
             case "when":
                 return self.with_from(self.value(i), i + 1, depth)
             case "loose" if follows is not None:  # forms that are a date or a time only next to another
@@ -105,7 +132,15 @@ class Points(Cursor):
             case "shift":
                 return self.last_of(i, depth) or self.shifted(i, depth)
             case "unit":
-                return self.numbered_unit(i) or self.unit_after(i, depth)
+                found = self.numbered_unit(i) or self.unit_after(i, depth)
+                if found is None and self.value(i) == "weekend":
+                    return When(base=unit_span(self.reference, "weekend")), i + 1
+                return found
+            case "edgeword":  # 年底
+                unit, edge = self.value(i)
+                return When(base=post_edge(edge, unit_span(self.reference, unit), self.reference)), i + 1
+            case "postedge" if self.value(i) in TENS and follows is None:  # 中旬
+                return When(base=post_edge(self.value(i), unit_span(self.reference, "month"), self.reference)), i + 1
             case "edge":
                 return self.edge(i, depth)
             case "weekof":
@@ -120,6 +155,20 @@ class Points(Cursor):
             case "dur":
                 return self.counted_point(i, depth)
         return None
+
+    def weekday_beside(self, i: int, n: int, depth: int) -> tuple[When, int] | None:
+        """Reads "the Friday after Thanksgiving", "third Tuesday before Christmas"."""
+        found = self.point(self.skip(i + 2, "the"), depth + 1)
+        if found is None or found[0].has("clock", "part"):
+            return None
+        span, weekday = self.place(found[0]), self.value(i).weekday
+        if span.start is None or span.end is None:
+            return None
+        if self.kind(i + 1) == "after":
+            days = (weekday - span.end.weekday()) % 7 + 7 * (n - 1)
+            return When(base=unit_span(shift(span.end, days, "day"), "day")), found[1]
+        days = ((span.start.weekday() - weekday) % 7 or 7) + 7 * (n - 1)
+        return When(base=unit_span(shift(span.start, -days, "day"), "day")), found[1]
 
     def with_from(self, when: When, j: int, depth: int) -> tuple[When, int]:
         if self.kind(j) == "ordafter":  # "March after next"
@@ -186,8 +235,11 @@ class Points(Cursor):
     def numbered_unit(self, i: int) -> tuple[When, int] | None:
         """Reads "week 10", "quarter 3"."""
         if self.value(i) == "week" and self.kind(i + 1) == "num" and 1 <= self.value(i + 1) <= 53:
-            year = self.reference.year
-            return When(base=iso_week(year, int(self.value(i + 1)))), i + 2
+            week = int(self.value(i + 1))
+            k = self.skip(i + 2, "of", "in", "comma", "the", limit=2)
+            if self.kind(k) in ("when", "loose") and self.value(k) == When(year=self.value(k).year):
+                return When(base=iso_week(self.value(k).year, week)), k + 1
+            return When(base=iso_week(self.reference.year, week)), i + 2
         return None
 
     def shifted(self, i: int, depth: int) -> tuple[When, int] | None:
@@ -195,6 +247,9 @@ class Points(Cursor):
         step = self.value(i)
         j = i + 1
         ref = self.reference
+        if self.kind(j) == "edgeword":  # 下月初
+            unit, edge = self.value(j)
+            return When(base=post_edge(edge, unit_span(ref, unit, step), ref)), j + 1
         if self.kind(j) == "unit" or (self.kind(j) == "units" and self.value(j) == "season"):
             unit = self.value(j)
             return When(base=unit_span(ref, unit, step), offset=None), j + 1
@@ -240,6 +295,8 @@ class Points(Cursor):
             and self.value(j) == When(weekday=self.value(j).weekday)
         ):
             unit = self.value(j).weekday
+            if self.kind(j + 1) in ("after", "before") and n > 0:
+                return self.weekday_beside(j, n, depth)
         elif self.kind(j) in ("of", "shift"):
             found = self.point(self.skip(j, "of", "the"), depth + 1)
             if found and found[0].base is not None and found[0].base.grain == "month" and 1 <= n <= 31:

@@ -46,7 +46,7 @@ class Ranges(Points):
                     found = self.between(left, right, before, lead, end)
                 except OutOfCalendar:
                     continue
-                end += amid or self.kind(end) == "inside"
+                end += amid or self.kind(end) in ("inside", "closing")
                 if found is not None and (best is None or end > best[1]):
                     best = found, end
         return best

@@ -26,9 +26,10 @@ class Stretches(Points):
             return Reading("range", replace(self.place(when), end=None), True, True, amount[0].unit), j
         if kind in ("before", "after", "since", "until", "from", "at_least", "at_most"):
             found = self.point(self.skip(i + 1, "the", "on", "in", "at", "approx", limit=2))
-            if found is None or (kind == "from" and self.kind(found[1]) not in ("onwards", "since")):
+            starting = kind == "from" and self.value(i).startswith(("start", "beginning"))
+            if found is None or (kind == "from" and not starting and self.kind(found[1]) not in ("onwards", "since")):
                 return None
-            j = found[1] + (self.kind(found[1]) in ("onwards", "since"))
+            j = found[1] + (self.kind(found[1]) in ("onwards", "since", "closing"))
             if kind == "from":
                 kind = "since"
         else:
@@ -44,7 +45,8 @@ class Stretches(Points):
         if kind in ("before", "postbefore", "ago"):
             opened = replace(span, start=None, end=span.start)
         elif kind in ("until", "at_most", "or_earlier"):
-            opened = replace(span, start=None, end=span.start if span.timed else span.end)
+            moment = span.timed and span.grain in CLOCK_UNITS
+            opened = replace(span, start=None, end=span.start if moment else span.end)
         elif kind in ("after", "postafter", "later"):
             opened = replace(span, start=span.start if span.timed else span.end, end=None)
         else:
@@ -61,6 +63,14 @@ class Stretches(Points):
         found: tuple[Duration, int] | None
         if self.kind(j) == "num" and self.kind(j + 1) == "shift" and self.kind(j + 2) == "units":
             found, step = (Duration(((self.value(j), self.value(j + 2)),)), j + 3), self.value(j + 1)
+        elif step == 0 and self.kind(j) == "dur":  # 这几天: around now
+            amount, j = self.value(j), j + 1
+            length, unit = amount.parts[0]
+            if unit in CLOCK_UNITS:
+                return None
+            here = midnight(self.reference)
+            span = Span(shift(here, -length, unit), shift(here, length, unit), unit, fuzzy=True)
+            return Reading("range", span, True, True, unit), j
         elif step == 0 or (step is None and not within and self.kind(j) != "dur"):
             return None
         else:

@@ -2,7 +2,9 @@
 """Chinese: how the words of `zh_words` combine into tokens. Patterns read folded text (`text.fold`)."""
 
 import re
+from datetime import datetime
 
+from streams.memory.timephrases.calendar import Span
 from streams.memory.timephrases.digits import CLOCKS, DATES, checked, clock
 from streams.memory.timephrases.feasts import RULES, WEAK
 from streams.memory.timephrases.numerals import HAN, han
@@ -19,6 +21,7 @@ from streams.memory.timephrases.tokens import (
 from streams.memory.timephrases.zh_words import (
     BARE_UNITS,
     BINDING,
+    EDGE_WORDS,
     EDGES,
     LUNAR_MONTHS,
     PARTS,
@@ -31,7 +34,8 @@ from streams.memory.timephrases.zh_words import (
 
 FEASTS = [name for name in RULES if not name.isascii()]
 NUMBER = rf"(?:\d{{1,4}}(?:\.\d{{1,2}})?|[{HAN}]{{1,6}})"
-SMALL = r"(?:\d{1,2}|[零〇](?=[点时])|[零〇]?[一二两三四五六七八九十廿卅]{1,3})"
+# A numeral up to 99; two bare digits in a row (两三点) are a guess, not a number.
+SMALL = r"(?:\d{1,2}|[零〇](?=[点时])|[零〇]?(?:[二两三四五六七八九]?十[一二三四五六七八九]?|[廿卅][一二三四五六七八九]?|[一二两三四五六七八九](?![一二三四五六七八九])))"
 MONTH = r"(?:1[0-2]|0?[1-9]|十[一二]?|[一二三四五六七八九])"
 LUNAR_DAY = r"(?:初[一二三四五六七八九十]|[一二三四五六七八九十廿卅]{1,3}|\d{1,2})"
 YEAR4 = r"(?:\d{4}|[零〇一二三四五六七八九]{4})"
@@ -105,12 +109,53 @@ def _to_hour(m: "re.Match[str]") -> When | None:
     return clock((hour - 1) or 12, 60 - minutes)
 
 
-def _duration(m: "re.Match[str]") -> Duration | None:
-    fuzzy = bool(m["more"] or m["tail"]) or m["n"] in SOME
+def is_guess(text: str) -> bool:
+    """两三, 七八: two digits in a row."""
+    return len(text) == 2 and text.isalpha() and not set(text) & set("十百千万廿卅零〇几")
+
+
+def quantity(text: str) -> float | None:
+    """An amount; 几 stands for three, a guess for its lower number."""
+    if text in SOME:
+        return 3
+    if is_guess(text):
+        text = text[0]
+    elif text.isalpha() and len(text) > 2 and not set(text) & set("十百千万廿卅"):
+        return None
     try:
-        amount = 3.0 if m["n"] in SOME else han(m["n"])
+        return han(text.replace("几", "三"))
     except ValueError:
         return None
+
+
+def _decade(m: "re.Match[str]") -> When | None:
+    decade = integer(m["d"])
+    century = integer(m["c"]) if m["c"] else None
+    if decade is None or decade % 10 or decade > 90:
+        return None
+    year = (century - 1) * 100 + decade if century else decade + (2000 if decade < 30 else 1900)
+    return When(base=Span(datetime(year, 1, 1), datetime(year + 10, 1, 1), "decade")) if year > 0 else None
+
+
+def _century(m: "re.Match[str]") -> When | None:
+    century = integer(m["c"])
+    if century is None or not 1 <= century <= 30:
+        return None
+    return When(base=Span(datetime(century * 100 - 99, 1, 1), datetime(century * 100 + 1, 1, 1), "century"))
+
+
+def _hours(m: "re.Match[str]") -> When | None:
+    """两三点: about the first of them."""
+    hour = integer(m["a"])
+    found = None if hour is None else clock(hour, None)
+    return found and When(clock=found.clock, fuzzy=True)
+
+
+def _duration(m: "re.Match[str]") -> Duration | None:
+    amount = quantity(m["n"])
+    if amount is None:
+        return None
+    fuzzy = bool(m["more"] or m["tail"]) or "几" in m["n"] or m["n"] in SOME or is_guess(m["n"])
     if m["half"] or m["year_half"]:
         amount += 0.5
     return Duration(((amount, UNITS[m["u"]]),), fuzzy)
@@ -165,10 +210,14 @@ RELATIVE_WORDS = (
     Pattern("every", r"每(?:逢|隔|一)?个?(?=[\d一二两三四五六七八九十半几周星礼天日月年季晚早小上下中工分秒春夏秋冬])", lambda m: 1),
     Pattern("when", r"今[日天](?!头条)|" + alternatives(w for w in RELATIVES if w not in ("今日", "今天")), lambda m: RELATIVES[m.group()]),
     Pattern("in", rf"再?过(?=[{HAN}\d几半])"),
+    Pattern("edgeword", alternatives(EDGE_WORDS) + r"(?![级学衣国心文午])", lambda m: EDGE_WORDS[m.group()]),
     Pattern("nth", r"[上下]半年", lambda m: (1 if m.group()[0] == "上" else 2, "half")),
 )  # fmt: skip
 CALENDAR = (
     Pattern("when", ALONE + rf"(?P<y>{YEAR4}|[零〇0][零〇一二三四五六七八九\d])\s?年度?(?![代多])", _year),
+    Pattern("when", rf"{ALONE}(?:(?P<c>\d\d|二十一?|十[一二三四五六七八九])世纪)?(?P<d>\d0|[一二三四五六七八九]?十)年代", _decade),
+    Pattern("when", rf"{ALONE}(?P<c>\d\d|二十一?|十[一二三四五六七八九])世纪", _century),
+    Pattern("when", ALONE + r"(?P<y>[5-9]\d|[五六七八九][零〇一二三四五六七八九])年(?![以之]?[前后来内间]|[多半代老前后])", _year),
     Pattern("when", ALONE + rf"(?P<y>\d\d|[一二三四五六七八九][零〇一二三四五六七八九])年(?=[底初末春夏秋冬]|\s?{SMALL}月|第|[上下]半|[一二三四]季|{alternatives(FEASTS)})", _year),
     Pattern("when", ALONE + rf"(?P<m>{MONTH})月(?:份)?\s?(?P<d>{SMALL})(?:[日号]|(?![\d点时:个年月周天多分]))", _month),
     Pattern("when", ALONE + rf"(?P<m>{MONTH})月(?P<d>)份?(?![亮饼经子])", _month),
@@ -180,24 +229,26 @@ CALENDAR = (
 )  # fmt: skip
 NO_CLOCK_PARTS = "(?P<quarter>)(?P<half>)(?P<m>)(?P<s>)(?P<mark>)(?P<unit>)"
 CLOCK_WORDS = (
+    Pattern("when", rf"{ALONE}(?P<h>{SMALL})点(?:钟)?差(?:(?P<m>{SMALL})分钟?|(?P<q>一刻钟?))", _to_hour),
     Pattern("when", rf"差(?:(?P<m>{SMALL})分钟?|(?P<q>一刻钟?))到?(?P<h>{SMALL})点", _to_hour),
     Pattern("when", ALONE + rf"(?P<h>{SMALL})[点时](?:(?P<quarter>[一三])刻|(?P<half>半)|(?P<m>{SMALL})(?P<unit>分)(?!钟|[之以]?[前后内])(?:(?P<s>{SMALL})秒)?)(?P<mark>)(?P<about>多|许)?", _clock),
-    Pattern("when", ALONE + rf"(?P<h>{SMALL})点(?P<mark>[搭踏])?(?P<m>[零〇]?[一二三四五六七八九十]{{1,3}}|\d{{1,2}})(?![\d.%度个点倍年月周天件位人次名])(?P<quarter>)(?P<half>)(?P<s>)(?P<unit>)(?P<about>)", _clock),
+    Pattern("when", ALONE + rf"(?P<h>(?![零〇]点[一二三四五六七八九\d](?!十)){SMALL})点(?P<mark>[搭踏])?(?P<m>[零〇]?[一二三四五六七八九十]{{1,3}}|\d{{1,2}})(?![\d.%度个点倍年月周天件位人次名])(?P<quarter>)(?P<half>)(?P<s>)(?P<unit>)(?P<about>)", _clock),
     Pattern("when", ALONE + rf"(?P<h>{SMALL})(?:点|时(?![间候代常光尚差]))(?P<about>多|许)?(?:钟|整)?(?![\d一二三四五六七八九十]){NO_CLOCK_PARTS}{NO_POINT}", _clock),
-    Pattern("twohours", r"(?<![一二三四五六七八九十\d])(?:(?P<a>[一二三四五六七八九十])(?P<b>[二三四五六七八九十]))点(?:多)?钟?" + NO_POINT, lambda m: None),
+    Pattern("when", r"(?<![一二三四五六七八九十\d])(?:(?P<a>[一二两三四五六七八九十])(?P<b>[二三四五六七八九十]))点(?:多)?钟?" + NO_POINT, _hours),
     Pattern("when", alternatives(p for p in PARTS if p not in SHORT_PARTS), lambda m: When(part=PARTS[m.group()])),
     Pattern("loose", r"[早晚夜](?![餐饭点安会宴班操读课])", lambda m: When(part=PARTS[m.group()])),
 )  # fmt: skip
 DURATIONS = (
-    Pattern("dur", rf"{ALONE}(?P<n>{NUMBER}|好几|几|数|若干)\s?(?P<more>多|来|余)?个?(?:多|来)?(?P<half>半)?(?P<u>{UNIT})(?:(?<=年)(?P<year_half>半)(?!年))?(?P<tail>多)?(?!之计|[底初末中代级份本元语文钟])", _duration),
+    Pattern("dur", rf"{ALONE}(?P<n>{NUMBER}|十几|几十|好几|几|数|若干)\s?(?P<more>多|来|余)?个?(?:多|来)?(?P<half>半)?(?P<u>{UNIT})(?:(?<=年)(?P<year_half>半)(?!年))?(?P<tail>多)?(?!之计|[底初末中代级份本元语文钟])", _duration),
     Pattern("dur", rf"(?P<n>半)(?P<more>)(?P<half>)(?P<year_half>)(?P<tail>)个?(?P<u>{UNIT})", _duration),
 )  # fmt: skip
 COUNTED = rf"(?:\s?(?:[{HAN}\d几数半]{{1,6}})(?:多|来|余)?个?半?(?:{UNIT}|周|季))"
 ORDERED = (
-    Pattern("shift", rf"(?P<s>上{{1,4}}|下{{1,4}}|这|本|今|当|前|后|过去|未来|最近|近|今后|接下来|往后)的?(?:一(?=个?(?:{WEEK}|月|季|年|世纪)))?个?(?={WEEK}|月|季|年|世纪|{COUNTED})", _shift),
+    Pattern("shift", rf"(?P<s>上{{1,4}}|下{{1,4}}|这|本|今|当|前|后|过去|未来|最近|近|今后|接下来|往后)的?(?:(?<=[上下这])一(?=个?(?:{WEEK}|月|季|年|世纪)))?个?(?={WEEK}|月|季|年|世纪|{COUNTED})", _shift),
     Pattern("postord", rf"(?P<n>第[一二三四五六七八九十\d]{{1,3}}|首|头一|最后一)个?(?:(?P<u>天|日|周(?!{DIGIT_WEEKDAY})|月|季度)|(?P<w>(?={WEEK}{DIGIT_WEEKDAY}))|(?P<x>星期|礼拜)(?!{DIGIT_WEEKDAY}))", lambda m: _ordinal(m) if not m["x"] else (_ordinal(m) or (None,))[0] and ((_ordinal(m) or (1, None))[0], "week")),
     Pattern("firstlast", rf"(?P<s>前|最后|后|头)(?P<n>[一二两三四五六七八九十\d]{{1,3}})个?(?P<u>{UNIT})", _first_last),
     Pattern("postedge", alternatives(EDGES) + r"(?![级学衣国心文午])", lambda m: EDGES[m.group()]),
+    Pattern("until", r"到(?=.{1,12}为止)"),
     *(Pattern(kind, alternatives(words.split()) + ("(?![面期边来者])" if kind in ("ago", "later") else "")) for kind, words in BINDING.items()),
     Pattern("to", r"-+"),
     Pattern("unit", alternatives(BARE_UNITS), lambda m: BARE_UNITS[m.group()]),
@@ -206,7 +257,7 @@ ORDERED = (
 )  # fmt: skip
 _FIRST = {w[0] for table in (FEASTS, RELATIVES, PARTS, EDGES, BARE_UNITS, SOME) for w in table}
 _FIRST |= {w[0] for words in BINDING.values() for w in words.split()}
-_FIRST |= set(HAN) | set("春夏秋冬周星礼第首最头这本今当上下过未近往接每天日差半正腊冬农阴旧大,、-~q")
+_FIRST |= set(HAN) | set("再截直春夏秋冬周星礼第首最头这本今当上下过未近往接每天日差半正腊冬农阴旧大,、-~q")
 STARTS = rf"[{re.escape(''.join(sorted(_FIRST)))}]|(?<!\d)\d|(?<=\d{{4}}[-/.]\d\d[-/.]\d\d)\d"
 
 

@@ -42,9 +42,7 @@ RELATIVES = {
     **{word: Relative("second", 0) for word in NOW},
     "今明两天": Relative("day", 0, count=2), "今明两年": Relative("year", 0, count=2),
        "去今两年": Relative("year", -1, count=2), "明后两天": Relative("day", 1, count=2),
-    **{u + e: Relative(unit, 0, edge=edge) for u, unit in (("年", "year"), ("月", "month"), ("本月", "month"),
-       ("周", "week")) for e, edge in (("初", "start"), ("中", "middle"), ("底", "end"), ("末", "end"), ("尾", "end"))
-       if u + e != "周末"},
+    "明后天": Relative("day", 1, count=2), "明后": Relative("day", 1, count=2),
 }  # fmt: skip
 EDGES = {
     "上旬": "first ten", "中旬": "second ten", "下旬": "last ten", "初": "start", "月初": "start", "年初": "start",
@@ -53,18 +51,28 @@ EDGES = {
     "上半月": "first half", "下半月": "last half",
 }  # fmt: skip
 LUNAR_MONTHS = {"正": 1, "冬": 11, "腊": 12}
+# 年底 alone is this year's; behind a year it is that year's.
+EDGE_WORDS = {
+    u + e: (unit, edge)
+    for u, unit in (("年", "year"), ("月", "month"), ("周", "week"))
+    for e, edge in (("初", "start"), ("中", "middle"), ("底", "end"), ("末", "end"), ("尾", "end"))
+    if u + e != "周末"
+}
 SOME = frozenset({"几", "好几", "数", "若干"})
 
 BINDING = {
     "or_later": "或之后 或以后 及以后 及之后 或者之后 或更晚",
     "or_earlier": "或之前 或以前 及以前 及之前 或更早",
     "amid": "之间 期间 间",
-    "inside": "之内 以内 内 里 为止 止",
+    "inside": "之内 以内 内 里",
+    "closing": "为止 止",
     "ago": "之前 以前 前",
     "later": "之后 以后 过后 后",
     "onwards": "起 开始 以来 至今",
-    "from": "自从 从 自 由",
-    "to": "直到 到 至 ~",
+    "since": "自从 自",
+    "until": "截止到 截至 截止 直到",
+    "from": "从 由",
+    "to": "到 至 ~",
     "and": "和 与 跟 及 、",
     "approx": "左右 大约 大概 约 前后 上下",
     "glue": "的 又 零 余",
