@@ -24,7 +24,6 @@ from streams.memory.settle import nearness, settle
 from streams.memory.settle.order import pair
 from streams.ports import ModelProfile
 
-
 SIDES = tuple(enumerate(("old", "new")))
 
 

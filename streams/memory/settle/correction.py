@@ -6,6 +6,7 @@ from typing import Final
 
 from schemas.memory import MemoryRecord
 from streams.memory.settle.discourse import discourse
+from streams.memory.settle.guards import denials
 from streams.memory.settle.kinds import NONE, Kind, Relation
 from streams.memory.settle.wording import wording
 from streams.ports import ModelProfile
@@ -14,6 +15,8 @@ from streams.ports import ModelProfile
 # speaks of something else. A plain denial, which says nothing about an earlier statement, must take up more.
 TAKEN_UP: Final = 0.15
 TAKEN_UP_BY_DENIAL: Final = 0.5
+# Texts with this share of words in common say the same, if both deny as much.
+SAME: Final = 0.7
 # Longer statements are corrected in part: coverage counts up to so many words.
 ENOUGH_WORDS: Final = 12
 # The tag by which the store finds what may take back something.
@@ -38,9 +41,12 @@ def take_back(old: MemoryRecord, new: MemoryRecord, similarity: float, profile: 
     taken_up = shared / max(1, min(len(one.content), ENOUGH_WORDS))
     strength = round(similarity + min(1.0, taken_up), 6)
     said = discourse(new.content)
+    as_before = denials(old) == denials(new)
+    if as_before and shared >= SAME * max(len(one.content), len(other.content)):
+        return NONE  # it says once more what was said
     halfway = (profile.conflict + profile.duplicate) / 2
     if said.corrects and (taken_up >= TAKEN_UP or similarity >= halfway):
         return Relation(Kind.TAKE_BACK, "corrects what was said", strength)
-    if said.denies and taken_up >= TAKEN_UP_BY_DENIAL:
+    if said.denies and not as_before and taken_up >= TAKEN_UP_BY_DENIAL:
         return Relation(Kind.TAKE_BACK, "denies what was said", strength)
     return NONE

@@ -12,9 +12,12 @@ def same_subject(old: MemoryRecord, new: MemoryRecord) -> bool:
 
 
 def _subject(record: MemoryRecord) -> str:
-    """A note says "the user" where the users say "I"."""
+    """A note says "the user" where users say "I", or nothing at all ("Has a dog")."""
     name = key(record.subject or "user")
-    return "user" if name in ("the user", "i", "me", "用户", "我") else name
+    return "user" if name in _THE_USER else name
+
+
+_THE_USER = frozenset({"the user", "i", "me", "has", "is", "was", "用户", "我"})
 
 
 def same_interval(old: MemoryRecord, new: MemoryRecord) -> bool:
@@ -56,8 +59,7 @@ def guard(old: MemoryRecord, new: MemoryRecord, *, nearly_equal: bool) -> str | 
         return "the names differ"
     if not same_interval(old, new) or old.temporary != new.temporary:
         return "they hold at different times"
-    before, after = discourse(old.content), discourse(new.content)
-    if old.operation != new.operation or (after.corrects, after.denies) != (before.corrects, before.denies):
+    if old.operation != new.operation or (discourse(new.content).names and not discourse(old.content).names):
         return "one takes back or corrects"
     return None
 

@@ -1,23 +1,33 @@
-"""Load everything that can change when new items arrive: the closure of the relation over the store."""
+"""Load everything that can change when new items arrive: the closure of the relation over the store.
+
+Statuses are a function of the set, so an item can only change what it is connected with: by a slot, by nearness, as a
+correction, or by a client's directive. The closure follows pairs that have a relation, not all that are near, so that a
+thousand sentences of one pattern are not one neighbourhood.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
 from schemas.control import Supersede
 from schemas.memory import Layer, MemoryRecord
 from schemas.tenant import Tenant
-from streams.memory.settle.kinds import Kind
+from streams.memory.settle.correction import TAG
+from streams.memory.settle.kinds import NONE, Kind, Relation
 from streams.memory.settle.order import order, pair
 from streams.memory.settle.relation import relate
-from streams.ports import ModelProfile, StoredMemory, MemoryStore, Where
+from streams.ports import Doc, ModelProfile, StoredMemory, VectorStore, Where
 
+# Kinds of documents beside the memories: a client's directives and markers of erasure; a model's verdicts on pairs.
 DIRECTIVES = "directive"
 VERDICTS = "verdict"
+
+Pair = tuple[str, str]
 
 
 def nearness(profile: ModelProfile) -> float:
@@ -26,129 +36,167 @@ def nearness(profile: ModelProfile) -> float:
     return min(profile.recall, profile.conflict)
 
 
+def verdict_key(one: str, other: str) -> str:
+    return "|".join(pair(one, other))
+
+
 @dataclass(frozen=True, slots=True)
 class Neighbourhood:
     """What `settle` needs. `items` holds the new ones too; `stored`: ids that the store already has."""
 
     items: tuple[MemoryRecord, ...]
-    near: Mapping[tuple[str, str], float]
+    near: Mapping[Pair, float]
     directives: tuple[Supersede, ...]
-    judged: Mapping[tuple[str, str], str]
+    judged: Mapping[Pair, str]
     stored: frozenset[str]
 
 
 async def neighbourhood(
-    store: MemoryStore, tenant: Tenant, new: Sequence[StoredMemory], profile: ModelProfile
+    store: VectorStore, tenant: Tenant, new: Sequence[StoredMemory], profile: ModelProfile
 ) -> Neighbourhood:
-    """All items that are connected with `new`, every status and the archive included."""
-    known: dict[str, MemoryRecord] = {m.record.memory_id: m.record for m in new}
+    """All items that are connected with `new`, every status and the archive included.
+
+    `new` may be stored already (it is then settled as given). Typically two rounds of concurrent calls.
+    """
+    search = _Search(store, tenant, profile)
+    directives = tuple(Supersede.model_validate(doc.body) for doc in await store.find_docs(tenant, DIRECTIVES))
+    linked = _links(directives)
+    members = {m.record.memory_id: m for m in new}
+    seen: dict[str, MemoryRecord] = {i: m.record for i, m in members.items()}
     stored: set[str] = set()
-    near: dict[tuple[str, str], float] = {}
-    directive_docs, verdict_docs = await asyncio.gather(
-        store.find_docs(tenant, DIRECTIVES), store.find_docs(tenant, VERDICTS)
+    near: dict[Pair, float] = {}
+    ambiguous: set[Pair] = set()
+    frontier = list(members.values())
+    while frontier:
+        found, scores = await search.around(frontier)
+        stored.update(record.memory_id for record in found)
+        for record in found:
+            seen.setdefault(record.memory_id, record)
+        near.update(scores)
+        near.update(_among(frontier, members.values(), nearness(profile)))
+        reached: dict[str, None] = {}
+        for member in frontier:
+            own = member.record
+            reached |= dict.fromkeys([*linked.get(own.memory_id, ()), *own.replaces, *_noted(own)])
+            for other in seen.values():
+                if other.memory_id == own.memory_id:
+                    continue
+                kind = _relation(own, other, near, profile).kind
+                if kind is Kind.AMBIGUOUS:
+                    ambiguous.add(pair(own.memory_id, other.memory_id))
+                if kind is not Kind.NONE and other.memory_id not in members:
+                    reached[other.memory_id] = None
+        wanted = [i for i in reached if i not in members]
+        frontier = await store.get_with_vectors(tenant, wanted) if wanted else []
+        stored.update(m.record.memory_id for m in frontier)
+        members |= {m.record.memory_id: m for m in frontier}
+        seen |= {m.record.memory_id: m.record for m in frontier}
+    keys = [verdict_key(*both) for both in sorted(ambiguous) if both[0] in members and both[1] in members]
+    verdicts = await store.get_docs(tenant, VERDICTS, keys) if keys else []
+    return Neighbourhood(
+        items=tuple(sorted((m.record for m in members.values()), key=order)),
+        near={both: score for both, score in near.items() if both[0] in members and both[1] in members},
+        directives=tuple(d for d in directives if d.old_id in members or d.new_id in members),
+        judged={_pair_of(doc): str(doc.body["label"]) for doc in verdicts},
+        stored=frozenset(stored & members.keys()),
     )
-    directives = tuple(Supersede.model_validate(doc.body) for doc in directive_docs)
+
+
+def _pair_of(doc: Doc) -> Pair:
+    one, _, other = doc.key.partition("|")
+    return (one, other)
+
+
+def _links(directives: Iterable[Supersede]) -> dict[str, set[str]]:
     linked: dict[str, set[str]] = {}
     for d in directives:
         linked.setdefault(d.old_id, set()).add(d.new_id)
         linked.setdefault(d.new_id, set()).add(d.old_id)
-    frontier = list(new)
-    expanded = {m.record.memory_id for m in new}
-    while frontier:
-        found, scores = await _round(store, tenant, frontier, profile)
-        for record in found:
-            stored.add(record.memory_id)
-            known.setdefault(record.memory_id, record)
-        near.update(scores)
-        _among(frontier, near, profile)
-        ids: dict[str, None] = {}
-        for member in frontier:
-            own = member.record
-            ids |= dict.fromkeys(sorted(linked.get(own.memory_id, ())))
-            ids |= dict.fromkeys(own.replaces)
-            for other in known.values():
-                if other.memory_id not in expanded and _connected(own, other, near, profile):
-                    ids[other.memory_id] = None
-        wanted = [i for i in ids if i not in expanded]
-        frontier = await store.get_with_vectors(tenant, wanted) if wanted else []
-        for member in frontier:
-            stored.add(member.record.memory_id)
-            known.setdefault(member.record.memory_id, member.record)
-        expanded.update(wanted)
-    items = [record for memory_id, record in known.items() if memory_id in expanded]
-    kept = {record.memory_id for record in items}
-    return Neighbourhood(
-        items=tuple(sorted(items, key=order)),
-        near={both: score for both, score in near.items() if both[0] in kept and both[1] in kept},
-        directives=tuple(d for d in directives if d.old_id in kept or d.new_id in kept),
-        judged={
-            pair(str(doc.body["one"]), str(doc.body["other"])): str(doc.body["label"])
-            for doc in verdict_docs
-            if doc.body["one"] in kept and doc.body["other"] in kept
-        },
-        stored=frozenset(stored & kept),
-    )
+    return linked
 
 
-def _connected(
-    one: MemoryRecord, other: MemoryRecord, near: Mapping[tuple[str, str], float], profile: ModelProfile
-) -> bool:
-    old, new = sorted((one, other), key=order)
-    return relate(old, new, near.get(pair(old.memory_id, new.memory_id)), profile).kind is not Kind.NONE
+def _noted(record: MemoryRecord) -> list[str]:
+    """Ids that the stored record is linked with already, whatever linked them."""
+    links = (record.duplicate_of, record.superseded_by, *record.supersedes, *record.ambiguous_with)
+    return [i for i in links if i is not None]
 
 
-def _among(frontier: Sequence[StoredMemory], near: dict[tuple[str, str], float], profile: ModelProfile) -> None:
-    """Nearness among the members themselves: the new ones are not in the store yet."""
-    facts = [m for m in frontier if m.record.layer is Layer.FACT]
-    if len(facts) < 2:
-        return
-    vectors = np.stack([m.vector for m in facts])
-    scores = vectors @ vectors.T
-    for i, j in zip(*np.nonzero(np.triu(scores >= profile.conflict - 0.0005, 1)), strict=True):
-        score = round(float(scores[i, j]), 3)
-        if score >= profile.conflict:
-            near[pair(facts[i].record.memory_id, facts[j].record.memory_id)] = score
+def _relation(one: MemoryRecord, other: MemoryRecord, near: Mapping[Pair, float], profile: ModelProfile) -> Relation:
+    score = near.get(pair(one.memory_id, other.memory_id))
+    if score is None and (one.slot is None or one.slot != other.slot):
+        return NONE
+    old, new = (one, other) if order(one) < order(other) else (other, one)
+    return relate(old, new, score, profile)
 
 
-async def _round(
-    store: MemoryStore, tenant: Tenant, frontier: Sequence[StoredMemory], profile: ModelProfile
-) -> tuple[list[MemoryRecord], dict[tuple[str, str], float]]:
-    """One step outwards: what shares a slot with the frontier or is near to it, in both collections."""
-    slots = tuple(sorted({m.record.slot for m in frontier if m.record.slot is not None}))
-    facts = [m for m in frontier if m.record.layer is Layer.FACT]
-    by_slot = [_all(store, tenant, Where(slots=slots), archive) for archive in (False, True) if slots]
-    by_vector = [_near(store, tenant, facts, profile, archive) for archive in (False, True) if facts]
-    slot_pages, vector_hits = await asyncio.gather(asyncio.gather(*by_slot), asyncio.gather(*by_vector))
-    records = {r.memory_id: r for page in slot_pages for r in page}
-    near = {both: score for hits in vector_hits for both, score in hits.items()}
-    missing = sorted({i for both in near for i in both} - records.keys() - {m.record.memory_id for m in frontier})
-    for record in await store.get(tenant, missing) if missing else []:
-        records[record.memory_id] = record
-    return list(records.values()), near
+def _among(frontier: Sequence[StoredMemory], members: Iterable[StoredMemory], threshold: float) -> dict[Pair, float]:
+    """Nearness among members: the new ones are not in the store yet."""
+    ids = {m.record.memory_id for m in frontier}
+    both = [m for m in members if m.record.memory_id in ids]
+    found = {}
+    if len(both) > 1:
+        vectors = np.stack([m.vector for m in both])
+        scores = vectors @ vectors.T
+        for i, j in combinations(range(len(both)), 2):
+            score = round(float(scores[i, j]), 3)
+            if score >= threshold:
+                found[pair(both[i].record.memory_id, both[j].record.memory_id)] = score
+    return found
 
 
-async def _all(store: MemoryStore, tenant: Tenant, where: Where, archive: bool) -> list[MemoryRecord]:
-    page, cursor = await store.find(tenant, where, archive=archive)
-    records = page
-    while cursor is not None:
-        page, cursor = await store.find(tenant, where, cursor=cursor, archive=archive)
-        records = records + page
-    return records
+@dataclass(frozen=True, slots=True)
+class _Search:
+    store: VectorStore
+    tenant: Tenant
+    profile: ModelProfile
 
+    async def around(self, frontier: Sequence[StoredMemory]) -> tuple[list[MemoryRecord], dict[Pair, float]]:
+        """One step outwards: what shares a slot with the frontier or is near to it, in both collections."""
+        slots = tuple(sorted({m.record.slot for m in frontier if m.record.slot is not None}))
+        correcting = [m for m in frontier if TAG in m.record.tags]
+        plain = [m for m in frontier if TAG not in m.record.tags]
+        facts = [m for m in plain if m.record.layer is Layer.FACT]
+        said = [m for m in plain if m.record.role == "user"]
+        pages: list[Awaitable[list[MemoryRecord]]] = []
+        hits: list[Awaitable[dict[Pair, float]]] = []
+        for archive in (False, True):
+            if slots:
+                pages.append(self._find(Where(slots=slots), archive))
+            if facts:
+                hits.append(self._near(facts, self.profile.conflict, Where(layers=(Layer.FACT,)), archive))
+            if said:
+                hits.append(self._near(said, nearness(self.profile), Where(tags=(TAG,)), archive))
+            if correcting:
+                hits.append(self._near(correcting, nearness(self.profile), Where(), archive))
+        found, near_by = await asyncio.gather(asyncio.gather(*pages), asyncio.gather(*hits))
+        records = {r.memory_id: r for page in found for r in page}
+        near = {both: score for part in near_by for both, score in part.items()}
+        known = records.keys() | {m.record.memory_id for m in frontier}
+        missing = sorted({i for both in near for i in both} - known)
+        for record in await self.store.get(self.tenant, missing) if missing else []:
+            records[record.memory_id] = record
+        return list(records.values()), near
 
-async def _near(
-    store: MemoryStore, tenant: Tenant, facts: Sequence[StoredMemory], profile: ModelProfile, archive: bool
-) -> dict[tuple[str, str], float]:
-    hits = await store.near(
-        tenant,
-        np.stack([m.vector for m in facts]),
-        threshold=profile.conflict - 0.0005,  # half of the last decimal that counts
-        where=Where(layers=(Layer.FACT,)),
-        archive=archive,
-    )
-    return {
-        pair(member.record.memory_id, hit.memory_id): round(hit.score, 3)
-        for member, row in zip(facts, hits, strict=True)
-        for hit in row
-        if hit.memory_id != member.record.memory_id and round(hit.score, 3) >= profile.conflict
-    }
+    async def _find(self, where: Where, archive: bool) -> list[MemoryRecord]:
+        records, cursor = await self.store.find(self.tenant, where, archive=archive)
+        while cursor is not None:
+            page, cursor = await self.store.find(self.tenant, where, cursor=cursor, archive=archive)
+            records = records + page
+        return records
+
+    async def _near(
+        self, members: Sequence[StoredMemory], threshold: float, where: Where, archive: bool
+    ) -> dict[Pair, float]:
+        rows = await self.store.near(
+            self.tenant,
+            np.stack([m.vector for m in members]),
+            threshold=threshold - 0.0005,  # half of the last decimal that counts
+            where=where,
+            archive=archive,
+        )
+        return {
+            pair(member.record.memory_id, hit.memory_id): round(hit.score, 3)
+            for member, row in zip(members, rows, strict=True)
+            for hit in row
+            if hit.memory_id != member.record.memory_id and round(hit.score, 3) >= threshold
+        }

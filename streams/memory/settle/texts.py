@@ -7,20 +7,24 @@ B"): whether it replaces depends on the words before the value. Everything else 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Final
 
 from schemas.memory import MemoryRecord
 from streams.memory.extraction.slots import FUNCTIONAL
 from streams.memory.settle.guards import denials, guard
 from streams.memory.settle.kinds import NONE, Kind, Relation
-from streams.memory.settle.wording import Wording, wording
+from streams.memory.settle.wording import Wording, figures, wording
 from streams.ports import ModelProfile
 
 # Measured on notes of two note takers about one fact, and on notes that stand side by side.
 WEIGHT_OF_WORDS: Final = 0.8
-ALIKE: Final = 1.25
-# Share of the older text's content that the newer one must reject to replace it.
-REJECTED_SHARE: Final = 0.5
+ALIKE_SOON: Final = 1.0
+ALIKE_LATER: Final = 1.9
+# A fact may have changed since: what is said again after this long, in other words, must agree better to be a repeat.
+SOON: Final = timedelta(days=2)
+# Share of what the newer text rejects that the older one must have upheld to be replaced.
+REJECTED_SHARE: Final = 0.6
 # A value is short: what is longer than this is another sentence, not another value.
 MAX_VALUE_WORDS: Final = 8
 COPULAS: Final = frozenset(["is", "was", "are", "were", "be", "am", "'s", "named", "called", "是", "为", "叫", "在"])
@@ -61,7 +65,8 @@ def exchange(old: tuple[str, ...], new: tuple[str, ...]) -> Exchange | None:
 
 def near_texts(old: MemoryRecord, new: MemoryRecord, similarity: float, profile: ModelProfile) -> Relation:
     one, other = wording(old.content), wording(new.content)
-    fired = guard(old, new, nearly_equal=similarity >= profile.duplicate)
+    soon = new.occurred_at - old.occurred_at <= SOON
+    fired = guard(old, new, nearly_equal=similarity >= (halfway(profile) if soon else profile.duplicate))
     if one.key == other.key:
         return Relation(Kind.REPEAT, "the same words") if fired is None else NONE
     if opposite(old, new):
@@ -70,9 +75,12 @@ def near_texts(old: MemoryRecord, new: MemoryRecord, similarity: float, profile:
         return Relation(Kind.REPLACE, "names it as no longer so, or as second choice")
     swapped = exchange(one.words, other.words)
     if swapped is not None and another_value(swapped):
-        single = denials(old) == denials(new) and single_valued(swapped)
-        return Relation(Kind.REPLACE, "another value of what has one at a time") if single else NONE
-    if fired is None and alike(one, other, similarity, profile):
+        if denials(old) == denials(new) and single_valued(swapped):
+            return Relation(Kind.REPLACE, "another value of what has one at a time")
+        if figures(" ".join(swapped.old)) and figures(" ".join(swapped.new)):
+            return Relation(Kind.AMBIGUOUS, "the same but for a figure")
+        return NONE
+    if fired is None and alike(one, other, similarity, profile, soon=soon):
         return Relation(Kind.REPEAT, "near in meaning, and no difference that counts")
     return NONE
 
@@ -115,8 +123,8 @@ def single_valued(swapped: Exchange) -> bool:
 def rejects(one: Wording, other: Wording) -> bool:
     """The newer text puts second, or ends, what the older one was about ("X" and then "Y over X")."""
     upheld = one.content - one.rejected
-    new_rejection = other.rejected - one.rejected - (other.content & _said_first(other))
-    return bool(new_rejection) and len(new_rejection & upheld) >= REJECTED_SHARE * max(1, len(upheld))
+    rejection = other.rejected - one.rejected - _said_first(other)
+    return bool(rejection) and len(rejection & upheld) >= REJECTED_SHARE * len(rejection)
 
 
 def _said_first(text: Wording) -> frozenset[str]:
@@ -136,7 +144,11 @@ def opposite(old: MemoryRecord, new: MemoryRecord) -> bool:
     return shared >= 0.8 * smaller and shared >= 0.7 * larger
 
 
-def alike(one: Wording, other: Wording, similarity: float, profile: ModelProfile) -> bool:
+def halfway(profile: ModelProfile) -> float:
+    return (profile.conflict + profile.duplicate) / 2
+
+
+def alike(one: Wording, other: Wording, similarity: float, profile: ModelProfile, *, soon: bool) -> bool:
     """Near enough to be one statement: by meaning alone, or by less of it when the words agree as well."""
     if similarity >= profile.duplicate:
         return True
@@ -146,4 +158,4 @@ def alike(one: Wording, other: Wording, similarity: float, profile: ModelProfile
         return False
     # One half of the way from `conflict` to `duplicate` when every word agrees, a bit over `duplicate` when none does.
     nearer = (similarity - profile.conflict) / (profile.duplicate - profile.conflict)
-    return nearer + WEIGHT_OF_WORDS * (shared / smaller + shared / larger) >= ALIKE
+    return nearer + WEIGHT_OF_WORDS * (shared / smaller + shared / larger) >= (ALIKE_SOON if soon else ALIKE_LATER)

@@ -170,8 +170,8 @@ _LIKING: Final = dict.fromkeys(
 
 
 _REJECTED: Final = re.compile(
-    r"\b(?:over|rather than|instead of|no longer|not|switched (?:away )?from|moved (?:away )?from|stopped|quit|gave up)\b"
-    r"([^,;.()]{2,60})"
+    r"\b(?:over|rather than|instead of|no longer|switched (?:away )?from|moved (?:away )?from|stopped|quit|gave up)\b"
+    r"([^,;.()]{2,60}?)(?=\s(?:for|in|when|because|as|during|with|at|on|to|by|and|but)\b|[,;.()]|$)"
     r"|(?:而不是|而非|不再|代替|戒掉?了?|放弃了?)([^，。；,;]{1,20})"
 )
 
