@@ -21,7 +21,7 @@ _POSSESSIVE = re.compile(
     rf"^(?P<s>[A-Z]{_NAME})['’]s (?P<a>[a-z][\w -]{{2,30}}?) (?:is|was|are)(?: now)? (?P<v>.{{1,80}}?)[.!]?$"
 )
 _PASSIVE = re.compile(
-    rf"^(?P<s>[A-Za-z][^,;:!?()\n]{{1,80}}?) (?:is|was|are|were)(?: now)? (?P<a>(?!(?:to|not|about|going|very|so)\b)(?:(?:a|an|the) )?[a-z][\w-]*(?: [a-z][\w-]*){{0,4}}? (?:{_SMALL.replace(' ', '|')})"
+    rf"^(?P<s>[A-Za-z\d][^,;:!?()\n]{{1,80}}?) (?:is|was|are|were)(?: now)? (?P<a>(?!(?:to|not|about|going|very|so)\b)(?:(?:a|an|the) )?[a-z][\w-]*(?: [a-z][\w-]*){{0,4}}? (?:{_SMALL.replace(' ', '|')})"
     r"(?: the [a-z]+ of)?) (?P<v>.{1,80}?)[.!]?$"
 )
 _ACTIVE = re.compile(
@@ -31,9 +31,13 @@ _ACTIVE = re.compile(
 _CHINESE = re.compile(
     r"^(?P<s>[^，。！？我你他她它这那的\s]{2,20})的(?P<a>[\u4e00-\u9fff]{2,8}?)(?:现在)?(?:是|为|叫)(?P<v>[^，。！？什哪谁吗呢\n]{1,30})[。！]?$"
 )
-_PRONOUN = re.compile(r"^(?:i|you|he|she|it|we|they|this|that|these|those|there|here|what|who|how|why|when|where|my|your|our|his|her|its|their|which"
-                      r"|if|so|then|and|but|all|everything|something|nothing|one|same|thing|first|next|last|only|best|problem|reason|point|idea|goal|rest)\b", re.IGNORECASE)  # fmt: skip
-_HEDGED = re.compile(r"\b(?:i|you|we|me|my|your|please|can|could|would|should|might|maybe|perhaps|if)\b", re.IGNORECASE)
+# Words that open a clause, not a title: "All Shook Up was performed by ..." is about a song.
+_PRONOUN = re.compile(
+    r"^(?:[Ii]|[Yy]ou|[Hh]e|[Ss]he|[Ii]t|[Ww]e|[Tt]hey|[Tt]h(?:is|at|ese|ose|ere|en)|[Hh]ere|[Ww]hat|[Ww]ho|[Hh]ow|[Ww]hy|[Ww]hen|[Ww]here|[Mm]y|[Yy]our|[Oo]ur"
+    r"|[Hh]is|[Hh]er|[Ii]ts|[Tt]heir|[Ww]hich|[Ii]f|[Ss]o|[Aa]nd|[Bb]ut|[Aa]ll|[Ee]verything|[Ss]omething|[Nn]othing|[Oo]ne|[Ss]ame|[Ff]irst|[Nn]ext|[Ll]ast"
+    r"|[Oo]nly|[Bb]est|[Pp]roblem|[Rr]eason|[Pp]oint|[Ii]dea|[Gg]oal|[Rr]est|[Ll]et['’]?s?)(?:$| [a-z]|['’])"
+)
+_HEDGED = re.compile(r"\b(?:I(?=['’]| [a-z])|i|you|we|me|my|your|please|can|could|would|should|might|maybe|perhaps|if)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +76,42 @@ def _named(subject: str, value: str, attribute: str) -> bool:
     """Both sides are short noun phrases, and either both are names or the relation says what kind the value is."""
     if len(subject.split()) > 9 or len(value.split()) > 10 or re.search(r"\b(?:that|which|who|to|is|are)\b", value):
         return False
-    both = bool(_PROPER.search(subject)) and bool(re.match(r"(?:the |a |an )?[A-Z\d]", value))
-    return both or bool(_KIND.search(attribute))
+    name = bool(re.match(r"(?:the |a |an )?[A-Z\d]", value))
+    return name and (bool(_PROPER.search(subject)) or attribute.endswith("ed by")) or bool(_KIND.search(attribute))
 
 
 _LONGEST = 160  # longer ones are prose
-_PROPER = re.compile(r"^(?!The following|Let\b|Here\b|Each\b|Some\b|Many\b|Most\b|Every\b|Id\b|Im\b)[A-Z]|\s[A-Z]")
+_PROPER = re.compile(r"^(?!The following|Let\b|Here\b|Each\b|Some\b|Many\b|Most\b|Every\b|Id\b|Im\b)[A-Z\d]|\s[A-Z]")
 _KIND = re.compile(r"\b(?:sport|position|language|genre|type|country|city|religion|music)\b")
 
 
 def _normal(attribute: str) -> str:
     words = [w for w in attribute.lower().split() if w not in ("the", "a", "an", "now", "current", "currently")]
     return " ".join(words)
+
+
+_ENGLISH_THIRD = re.compile(
+    r"^(?P<s>He|She|(?!(?:It|This|That|There|What|Here|Everything|Something|Nothing|Everyone|Someone|Let|Please|Yes|No|The|Each|Which|Who|Where|When|How"
+    r"|Why|If|So|And|But|Also|Just|Now|Then|Thanks|Does|Is|Was|Has)\b)[A-Z][a-z]+(?: [A-Z][a-z]+)?) (?:(?:also|now|just|still|recently|always|usually) )?"
+    r"(?:is|was|has|had|will|can(?:not|['’]t)?|does(?: not|n['’]t)|did(?: not|n['’]t)|"
+    r"(?:work|live|move|join|run|lead|manage|own|administer|handle|organi[sz]e|teach|stud[yi]|speak|like|love|hate|prefer|play|need|want|adopt|marr[yi]|turn"
+    r"|retire|graduate|visit|travel|use|drive|eat|drink|start|finish|quit|plan|know|report|help|collect|train|cook|paint|sing|volunteer|coach|design|maintain)"
+    r"(?:e?s|e?d)|got|took|went|left|bought|wrote|met|taught|spoke|ran|led)\b"
+)
+_CHINESE_THIRD = re.compile(
+    r"^(?P<s>[他她]|[小老阿][赵钱孙李周吴郑王冯陈蒋沈韩杨朱秦许何吕张孔曹严金魏姜谢邹潘葛范彭马方袁柳唐薛贺罗郝于余顾孟黄萧尹姚邵汪毛戴宋熊董梁杜贾江郭梅林钟徐高夏蔡田胡霍卢莫邓洪崔龚程陆段侯武刘叶龙黎赖乔关]"
+    r"|[赵钱孙李周吴郑王冯陈蒋沈韩杨朱秦许何吕张曹严魏姜谢潘范彭马方袁唐薛罗郝余顾孟黄萧姚邵汪戴宋熊董梁杜贾江郭林钟徐高夏蔡田胡霍卢邓洪崔龚程陆段侯武刘叶黎乔][\u4e00-\u9fff]{1,2}?)"
+    r"(?:现在|最近|已经|刚刚?|也|还|就|都|今天|明天|昨天|下周|上周|这周|每天|平时)*(?:在|是|有|喜欢|讨厌|负责|管|要|会|去|搬|换|买|住|对|把|得了|升|离职|结婚)"
+)
+
+
+def third_person(sentence: str) -> str | None:
+    """Whom a short statement about somebody else is about, as said: a name or a pronoun; None when it is no such.
+
+    >>> third_person("She administers the GitHub org"), third_person("It works now")
+    ('She', None)
+    """
+    if len(sentence) > _LONGEST or _HEDGED.search(sentence):
+        return None
+    match = _ENGLISH_THIRD.match(sentence) or _CHINESE_THIRD.match(sentence)
+    return match["s"] if match else None

@@ -10,6 +10,7 @@ from datetime import datetime
 
 from schemas import Candidate, Layer, MemoryType, Message, RedactedEvent
 from streams.memory.extraction import details
+from streams.memory.extraction.clauses import clauses
 from streams.memory.extraction.condense import condense
 from streams.memory.extraction.gate import gate, placeholder_only, says_something
 from streams.memory.extraction.importance import STANDING, importance
@@ -19,7 +20,7 @@ from streams.memory.extraction.plans import may_plan, plan
 from streams.memory.extraction.reference import agreed, last_person, points_back
 from streams.memory.extraction.result import Extraction, SentenceTrace
 from streams.memory.extraction.sentences import Sentence, sentences
-from streams.memory.extraction.signals import Worth, worth
+from streams.memory.extraction.signals import Worth, fold, worth
 from streams.memory.extraction.slots import SLOTS, Slot
 from streams.memory.extraction.speakers import conditional, first_person, unreal, without_quotations
 from streams.memory.extraction.statements import Statement, statements
@@ -30,6 +31,9 @@ _LONG_TEXT = 2_000  # characters; longer events leave the event loop
 _WORTH = 0.0  # log-odds
 _DOCUMENT = 1_200  # characters; general statements in a pasted text are not the user's
 _FREE_SENTENCES = 2  # of a message, beside those that fill a slot
+_RULE, _DATED = "standing rule", "dated"
+_OF_OTHERS = frozenset({"relation", "about somebody"})
+_OF_ONESELF = frozenset({_RULE, _DATED})
 # Slots whose time is their value, not the span in which they hold.
 _TIME_IS_VALUE = frozenset({"birthday", "deadline", "meeting_time", "plan", "experience", "progress", "schedule"})
 
@@ -115,14 +119,22 @@ def _main(reasons: list[str]) -> str:
 def _read(scene: _Scene) -> list[_Verdict]:
     text = own_words(scene.message.text)
     whole = worth(text, language(text))
-    document = len(text) > _DOCUMENT
+    foreign = _foreign(text)
     verdicts: list[_Verdict] = []
     for sentence in sentences(text):
-        verdicts.append(_judge(sentence, scene, [v.sentence.text for v in verdicts], document))
+        verdicts.append(_judge(sentence, scene, [v.sentence.text for v in verdicts], foreign))
     return _keep_best(verdicts, whole, scene) if whole.score >= _WORTH else verdicts
 
 
-def _judge(sentence: Sentence, scene: _Scene, before: list[str], document: bool) -> _Verdict:
+def _foreign(text: str) -> frozenset[str]:
+    """Kinds of statements that are not the user's own in this message: general ones beside a request or in a long text."""
+    if len(text) > _DOCUMENT:
+        return _OF_OTHERS | _OF_ONESELF
+    clauses_found = clauses(fold(text), language(text))
+    return _OF_OTHERS if clauses_found.requests or clauses_found.questions else frozenset()
+
+
+def _judge(sentence: Sentence, scene: _Scene, before: list[str], foreign: frozenset[str]) -> _Verdict:
     """What one sentence says for itself, and the reason for the decision either way."""
     text = sentence.text
     lang = language(text)
@@ -139,13 +151,13 @@ def _judge(sentence: Sentence, scene: _Scene, before: list[str], document: bool)
     if sentence.question or conditional(text):
         return _Verdict(sentence, lang, why="question" if sentence.question else "condition", open=True)
     named = last_person([*(m.text for m in scene.earlier[-2:]), *before, text]) if _pronoun(text) else None
-    found = tuple(one for one in statements(text, lang, speaker, named) if not document or one.why != "relation")
+    found = tuple(one for one in statements(text, lang, speaker, named) if one.why not in foreign)
     if found:
         return _Verdict(sentence, lang, found, "states " + ", ".join(one.why for one in found))
-    if not document and STANDING.search(without_quotations(text)):
-        rule = Statement(SLOTS["instruction"], first_person(speaker), why="standing rule")
-        return _Verdict(sentence, lang, (rule,), "standing rule")
-    slot = None if document else _dated(text, scene)
+    if _RULE not in foreign and STANDING.search(without_quotations(text)):
+        rule = Statement(SLOTS["instruction"], first_person(speaker), why=_RULE)
+        return _Verdict(sentence, lang, (rule,), _RULE)
+    slot = None if _DATED in foreign else _dated(text, scene)
     if slot:
         return _Verdict(sentence, lang, (Statement(slot, first_person(speaker), why=slot.attribute),), slot.attribute)
     return _Verdict(sentence, lang, why="nothing_to_keep", open=True)
@@ -167,8 +179,8 @@ def _pointing_back(sentence: Sentence, lang: str, scene: _Scene) -> _Verdict:
     if what is None:
         return _Verdict(sentence, lang, why="points_at_nothing")
     joined = f"{sentence.text.rstrip('。.!！ ')}：{what}" if lang == "zh" else f"{sentence.text.rstrip('.! ')}: {what}"
-    rule = Statement(SLOTS["instruction"], first_person(scene.message.speaker), why="standing rule", text=joined)
-    return _Verdict(sentence, lang, (rule,), "standing rule")
+    rule = Statement(SLOTS["instruction"], first_person(scene.message.speaker), why=_RULE, text=joined)
+    return _Verdict(sentence, lang, (rule,), _RULE)
 
 
 def _keep_best(verdicts: list[_Verdict], whole: Worth, scene: _Scene) -> list[_Verdict]:

@@ -115,7 +115,7 @@ FUNCTIONAL = frozenset(
     "capital author director head chief chairperson chairman chairwoman president minister king queen mayor governor "
     "ceo cto cfo coach captain manager founder creator inventor developer owner leader lead boss headquarters language "
     "currency religion citizen citizenship continent country sport position genre employer spouse husband wife child "
-    "birthplace born died married located founded created written performed directed led owned managed run headed "
+    "birthplace born died married located founded created developed invented designed discovered written performed directed led owned managed run headed "
     "educated affiliated employed works worked plays famous associated university type price version deadline budget "
     "status address number colour color date time place venue name broadcaster network label producer composer "
     "manufacturer".split()

@@ -10,7 +10,7 @@ from typing import Literal
 from streams.memory.extraction.contrast import contrast, corrects, ends
 from streams.memory.extraction.lang import fold
 from streams.memory.extraction.patterns import Pattern, table
-from streams.memory.extraction.relations import relation
+from streams.memory.extraction.relations import relation, third_person
 from streams.memory.extraction.slots import Slot, slot_for
 from streams.memory.extraction.speakers import PRONOUNS, subject_of
 
@@ -48,6 +48,11 @@ def statements(text: str, lang: str, speaker: str | None, named: str | None) -> 
         general = relation(reduced.text)
         if general:
             found = [Statement(slot_for(general.attribute), general.subject, general.value, why="relation")]
+    if not found:
+        about = third_person(reduced.text)
+        if about:
+            subject = named if about.casefold() in PRONOUNS else about
+            found = [Statement(None, subject, why="about somebody")]
     if reduced.old and len(found) == 1 and found[0].slot is not None:
         found = [replace(found[0], replaced=found[0].replaced or reduced.old)]
     if corrects(text):
