@@ -6,8 +6,9 @@ import hashlib
 import heapq
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from streams.errors import ConfigurationError
 from streams.memory.redaction.model import Action, Hit, Redaction, Span
@@ -22,6 +23,7 @@ from streams.memory.redaction.view import View
 _ACTIONS: dict[Rule, Action] = {"mask": "mask", "drop-sentence": "drop", "drop": "drop", "keep": "keep"}
 # Every pass replaces something, so passes end by themselves; far fewer than these are ever needed.
 _MAX_PASSES = 8
+_NOTHING: Mapping[str, str] = MappingProxyType({})
 # What opens a door by being said.
 SECRETS = frozenset({"password", "otp", "cvv", "api_key"})
 _MAX_REPEATED = 50  # different secrets of one text that are looked for again; keeps the search linear
@@ -72,14 +74,17 @@ class Redactor:
             return None
         return next((span.entity for span in self.find(text) if span.action == "drop"), None)
 
-    def find(self, text: str) -> tuple[Span, ...]:
-        """What is in the text and what the policy does with it: ascending, never overlapping."""
+    def find(self, text: str, known: Mapping[str, str] = _NOTHING) -> tuple[Span, ...]:
+        """What is in the text and what the policy does with it: ascending, never overlapping.
+
+        `known` are secrets that were told before (value as a view shows it, to entity): they are found without a word.
+        """
         view = View(text)
         hits: list[Hit] = []
         for recognizer in self._recognizers:
             hits.extend(recognizer.hits(view.text))
         owners = strongest(hits)
-        owners = strongest([*owners, *self._repeated(view.text, owners)])
+        owners = strongest([*owners, *self._repeated(view.text, owners, known)])
         spans = []
         for hit in owners:
             if not any(map(str.isalnum, view.text[hit.start : hit.end])):
@@ -88,18 +93,23 @@ class Redactor:
             spans.append(Span(hit.entity, start, end, _ACTIONS[self._rules[hit.entity]]))
         return tuple(spans)
 
-    def _repeated(self, text: str, hits: Iterable[Hit]) -> Iterator[Hit]:
+    def _repeated(self, text: str, hits: Iterable[Hit], known: Mapping[str, str]) -> Iterator[Hit]:
         """The same secret said again, where no word around it gives it away: "验证码 8392, yes, 8392"."""
-        secrets = {
-            text[hit.start : hit.end]: hit.entity
-            for hit in hits
-            if hit.entity in SECRETS and 4 <= hit.end - hit.start <= 64
+        told = {
+            text[hit.start : hit.end]: hit.entity for hit in hits if hit.entity in SECRETS and hit.end - hit.start <= 64
         }
-        if not secrets:
+        again = {value: entity for value, entity in told.items() if len(value) >= 4 and text.count(value) > 1}
+        again |= {value: entity for value, entity in known.items() if value in text}
+        if not again:
             return
-        literal = "|".join(map(re.escape, sorted(secrets, key=len, reverse=True)[:_MAX_REPEATED]))
+        literal = "|".join(map(re.escape, sorted(again, key=lambda value: (-len(value), value))[:_MAX_REPEATED]))
         for found in re.finditer(rf"(?<![A-Za-z0-9])(?:{literal})(?![A-Za-z0-9])", text):
-            yield Hit(secrets[found.group()], found.start(), found.end(), SHAPE)
+            yield Hit(again[found.group()], found.start(), found.end(), SHAPE)
+
+    def secrets_of(self, text: str, spans: Iterable[Span]) -> dict[str, str]:
+        """Of the findings the secrets that may be said again, as `find` wants them; short words are too common."""
+        told = ((View(text[span.start : span.end]).text, span.entity) for span in spans if span.entity in SECRETS)
+        return {value: entity for value, entity in told if 5 <= len(value) <= 64 and not value.isalpha()}
 
     def drops_message(self, span: Span) -> bool:
         """Whether the policy drops the whole message for this finding."""
@@ -143,24 +153,30 @@ def strongest(hits: Iterable[Hit]) -> list[Hit]:
 
 
 class RedactionSession:
-    """Numbers placeholders over the texts of one event: equal values get equal placeholders, in order of appearance."""
+    """Numbers placeholders over the texts of one event: equal values get equal placeholders, in order of appearance.
+
+    It also remembers the secrets of the event: "got it, I'll use hunter2" gives away what an earlier message told.
+    """
 
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
         self._numbers: dict[tuple[str, str], int] = {}
         self._last: dict[str, int] = {}
+        self._secrets: dict[str, str] = {}
 
     def redact(self, text: str) -> Redaction:
         """Redact one text of the event. What comes out holds nothing that a second look would find."""
-        spans = self._redactor.find(text)
+        spans = self._redactor.find(text, self._secrets)
         if not spans or self._redactor.policy.mode == "report":
             return Redaction(text, spans)
         self._reserve(text)
+        if len(self._secrets) < _MAX_REPEATED:
+            self._secrets |= self._redactor.secrets_of(text, spans)
         for _ in range(_MAX_PASSES):
             if any(map(self._redactor.drops_message, spans)):
                 return Redaction(DROPPED, spans, dropped_message=True)
             out, dropped, pieces = self._render(text, spans)
-            again = [span for span in self._redactor.find(out) if span.action != "keep"]
+            again = [span for span in self._redactor.find(out, self._secrets) if span.action != "keep"]
             if not again:
                 return Redaction(out, spans, dropped)
             spans = _merged(spans, _mapped(again, pieces))
@@ -205,8 +221,10 @@ class RedactionSession:
 
 def _normal(entity: str, value: str) -> str:
     """What makes two spellings the same value."""
-    plain = "".join(char for char in View(value).text.lower() if char.isalnum())
-    return re.sub(r"^(?:00)?86(?=1[0-9]{10}$)", "", plain) if entity == "phone" else plain or value
+    plain = View(value).text.lower()
+    if entity == "phone":
+        return re.sub(r"^(?:00)?86(?=1[0-9]{10}$)", "", re.sub(r"[^0-9]", "", plain))
+    return "".join(filter(str.isalnum, plain)) or value
 
 
 def _mapped(spans: Iterable[Span], pieces: list[tuple[int, int, int]]) -> Iterator[Span]:

@@ -68,6 +68,7 @@ _EDIT = re.compile(
     re.IGNORECASE,
 )
 _HAN_DIGIT = re.compile(rf"[{_HAN}]|[{_INVISIBLE}]+")
+_HIDDEN = re.compile(rf"[{_INVISIBLE}]+")
 _WORD_DIGIT = re.compile(_WORDS, re.IGNORECASE)
 # The edits are rare: most texts have none of these and are their own view.
 _MAY_EDIT = re.compile(
@@ -132,7 +133,10 @@ class View:
 
     def to_original(self, start: int, end: int) -> tuple[int, int]:
         """The span of the input that view.text[start:end] was read from; `start < end`."""
-        return self._origin(start)[0], self._origin(end - 1)[1]
+        first, last = self._origin(start)[0], self._origin(end - 1)[1]
+        # What hides behind the last character (the frame of a keycap emoji) goes with it.
+        hidden = _HIDDEN.match(self.original, last)
+        return first, hidden.end() if hidden else last
 
     def _origin(self, position: int) -> tuple[int, int]:
         piece = bisect_right(self._starts, position) - 1

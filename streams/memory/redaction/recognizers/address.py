@@ -27,14 +27,17 @@ _NAME_ZH = re.compile(r"[\u4e00-\u9fffA-Za-z0-9]{1,30}$")
 _LEAD_IN = re.compile(r".*(?:住址|地址|住在|搬到了?|寄到|送到|我在|位于|家在|[在住到是为至])")
 
 _KIND = (
-    r"(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Boulevard|Blvd|Drive|Dr|Court|Ct|Way|Place|Pl|Square|Sq|Terrace|Highway|Hwy|Parkway|Pkwy|"
+    r"(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Boulevard|Blvd|Drive|Dr|Court|Ct|Way|Place|Pl|Square|Sq|Terrace|"
+    r"Highway|Hwy|Parkway|Pkwy|"
     r"Crescent|Cres|Close|Alley|Trail|Circle|Cir)"
 )
 _STREET_EN = re.compile(
-    r"(?<![0-9A-Za-z.,:/$€£\-])[0-9]{1,6}[A-Za-z]?,? (?:[NSEW]\.? |North |South |East |West )?(?:(?:[A-Z][\w'’.\-]{0,24}|[0-9]{1,3}(?:st|nd|rd|th)) ){1,4}"
+    r"(?<![0-9A-Za-z.,:/$€£\-])[0-9]{1,6}[A-Za-z]?,? (?:[NSEW]\.? |North |South |East |"
+    r"West )?(?:(?:[A-Z][\w'’.\-]{0,24}|[0-9]{1,3}(?:st|nd|rd|th)) ){1,4}"
     + _KIND
     + r"\b\.?(?: (?:NW|NE|SW|SE|N|S|E|W)\b)?(?:,? ?(?:Apt|Apartment|Suite|Ste|Unit|Flat|Floor|#)\.? ?#?[0-9A-Za-z\-]{1,6})?"
-    r"(?:, [A-Z][A-Za-z .'\-]{1,30}?(?:, ?[A-Z]{2})?(?: [0-9]{5}(?:-[0-9]{4})?| [A-Z]{1,2}[0-9][0-9A-Z]? [0-9][A-Z]{2}))?"
+    r"(?:, [A-Z][A-Za-z .'\-]{1,30}?(?:, ?[A-Z]{2})?(?: [0-9]{5}(?:-[0-9]{4})?|"
+    r" [A-Z]{1,2}[0-9][0-9A-Z]? [0-9][A-Z]{2}))?"
 )
 
 

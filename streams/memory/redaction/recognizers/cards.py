@@ -9,7 +9,7 @@ from stdnum import bitcoin, iban, luhn
 from stdnum.iso7064 import mod_97_10
 
 from streams.memory.redaction.model import Hit
-from streams.memory.redaction.recognizers.base import CERTAIN, LABELLED, Recognizer, after, before
+from streams.memory.redaction.recognizers.base import CERTAIN, LABELLED, Recognizer, before
 from streams.memory.redaction.recognizers.numbers import OTHER_NUMBER, Run, runs, stands_alone
 
 # Issuer prefixes and the lengths that they issue (ISO/IEC 7812, as published by the networks).
@@ -122,13 +122,16 @@ def _cards(text: str) -> Iterator[Hit]:
 
 
 _CVV = re.compile(
-    r"(?:\bcvv2?|\bcvc2?|\bcvn2?|\bcid|card verification (?:code|value|number)|security code|安全码|背面(?:的)?(?:后)?(?:三|3)位(?:数字?|码)?|"
+    r"(?:\bcvv2?|\bcvc2?|\bcvn2?|\bcid|card verification (?:code|value|number)|security code|安全码|背面(?:的)?(?:后)?(?:三|"
+    r"3)位(?:数字?|码)?|"
     r"(?:three|3|four|4) digits? (?:on|at) the (?:back|front)(?: of (?:the|my) card)?)"
-    r"(?:[\s:：=#\-()（）]|is|are|was|code|number|on the (?:back of the )?card|是|为|码|卡背面三位|卡背面|背面|三位|后|的){0,10}(?P<value>[0-9]{3,4})(?![0-9A-Za-z]|[ \-]?[0-9])",
+    r"(?:[\s:：=#\-()（）]|is|are|was|code|number|on the (?:back of the )?card|是|为|码|卡背面三位|卡背面|背面|三位|后|"
+    r"的){0,10}(?P<value>[0-9]{3,4})(?![0-9A-Za-z]|[ \-]?[0-9])",
     re.IGNORECASE | re.ASCII,
 )
 _AFTER_CARD = re.compile(
-    r"[0-9]{3}[ ,;/]{1,4}(?:(?:exp\w{0,8}\.?|有效期)? ?[0-9]{2} ?/ ?[0-9]{2,4}[ ,;/]{1,3})?(?:sec(?:urity)? )?(?:code|cv[cv]?2?)[\s:]{1,3}"
+    r"[0-9]{3}[ ,;/]{1,4}(?:(?:exp\w{0,8}\.?|有效期)? ?[0-9]{2} ?/ ?[0-9]{2,4}[ ,;/]{1,3})?(?:sec(?:urity)? )?(?:code|"
+    r"cv[cv]?2?)[\s:]{1,3}"
     r"(?P<value>[0-9]{3,4})(?![0-9A-Za-z])",
     re.IGNORECASE | re.ASCII,
 )
@@ -195,9 +198,11 @@ def _ibans(text: str) -> Iterator[Hit]:
 
 
 _ACCOUNT = re.compile(
-    r"(?:\b(?:bank )?(?:account|acct|a/c)(?: ?(?:no\.?|number|num|#))|\bbank account|\brouting(?: number)?|\bacc:|\baccounts? like|银行账[号户]|银行帐[号户]|"
+    r"(?:\b(?:bank )?(?:account|acct|a/c)(?: ?(?:no\.?|number|num|#))|\bbank account|\brouting(?: number)?|\bacc:|"
+    r"\baccounts? like|银行账[号户]|银行帐[号户]|"
     r"收款账[号户]|对公账[号户]|开户账[号户]|账号|帐号|账户|社保号|公积金账号)"
-    r"(?:[\s:：#='\"]|is|was|ending|是|为|of){0,6}(?P<value>(?=[A-Z0-9\-]{0,12}[0-9]{5})[A-Z]{0,5}[0-9](?:[ \-]?[0-9]){6,20})(?![A-Za-z0-9])",
+    r"(?:[\s:：#='\"]|is|was|ending|是|为|"
+    r"of){0,6}(?P<value>(?=[A-Z0-9\-]{0,12}[0-9]{5})[A-Z]{0,5}[0-9](?:[ \-]?[0-9]){6,20})(?![A-Za-z0-9])",
     re.IGNORECASE | re.ASCII,
 )
 

@@ -30,15 +30,21 @@ _USE_ZH = re.compile(
 
 # "code" alone is many things; what stands before it tells.
 _NOT_A_SECRET = (
-    r"(?:error|exit|status|return(?:ed|s)?|response|zip|area|country|dial(?:ling)?|postal|post|source|dress|promo|promotion(?:al)?|coupon|discount|"
-    r"voucher|purchase|referral|invite|invitation|gift|product|item|bar|qr|color|colour|hex|unicode|key|country|currency|language|airport|icd|"
-    r"sort|swift|bank|branch|http|fault|trouble|stock|ticker|station|course|class|room|order|building|tax|hs|machine|byte|op|py|unit|test|morse|"
+    r"(?:error|exit|status|return(?:ed|s)?|response|zip|area|country|dial(?:ling)?|postal|post|source|dress|promo|"
+    r"promotion(?:al)?|coupon|discount|"
+    r"voucher|purchase|referral|invite|invitation|gift|product|item|bar|qr|color|colour|hex|unicode|key|country|"
+    r"currency|language|airport|icd|"
+    r"sort|swift|bank|branch|http|fault|trouble|stock|ticker|station|course|class|room|order|building|tax|hs|"
+    r"machine|byte|op|py|unit|test|morse|"
     r"clean|engine|tracking|reference|legacy|with|no|of|penal|civil|labou?r|telegraph)"
 )
 _EN = (
-    r"(?:(?:verification|verify|confirmation|security|log[ \-]?in|sign[ \-]?in|one[ \-]?time|auth(?:entication|orization|enticator)?|access|activation|sms|"
-    r"2fa|mfa|two[ \-]factor|backup|recovery|reset|temporary|validation|registration|secret|pairing|device|unique|single[ \-]use)[ \-]?(?:pass)?(?:codes?|coce|pin|number|password)|"
-    r"\botp|\bpass ?code|verifycode|passkey code|one[ \-]?time pass(?:word|code)|(?:2fa|mfa|authenticator)(?= (?:says|shows|is))|"
+    r"(?:(?:verification|verify|confirmation|security|log[ \-]?in|sign[ \-]?in|one[ \-]?time|auth(?:entication|"
+    r"orization|enticator)?|access|activation|sms|"
+    r"2fa|mfa|two[ \-]factor|backup|recovery|reset|temporary|validation|registration|secret|pairing|device|unique|"
+    r"single[ \-]use)[ \-]?(?:pass)?(?:codes?|coce|pin|number|password)|"
+    r"\botp|\bpass ?code|verifycode|passkey code|one[ \-]?time pass(?:word|code)|(?:2fa|mfa|"
+    r"authenticator)(?= (?:says|shows|is))|"
     r"(?<![a-z])(?<!-)code|\bpin|\bcodes?(?= (?:they|you|we) (?:texted|sent|emailed)))"
 )
 _LINK_EN = r"(?:[\s:：=,\"'(\[\-#]|is|was|are|says|shows|now|it's|it is|by sms|via sms|they (?:texted|sent|gave) me|(?:for|on|to|from|in) [A-Za-z.]{1,20}|you requested|below|the|your|my){0,8}"
@@ -53,22 +59,28 @@ _AFTER_EN = re.compile(
 _BEFORE_EN = re.compile(
     rf"(?<![0-9A-Za-z.\-/])(?P<value>{_DIGITS})(?![0-9A-Za-z])[\"')]?"
     r"(?:\s?[(\-,]?\s?(?:is|was|are)?\s?(?:your|the|my|a|an)?\s?[^\d\n.!?]{0,30}?(?<!promo )(?<!zip )(?<!area )"
-    r"(?:\b(?:verification|verify|confirmation|security|login|log-in|sign-in|one-time|otp|authentication|activation|access|sms|2fa)\b|\bpasscode\b|\b(?:is|as)\b[^\d\n.!?]{0,24}\bcode\b)"
-    r"|\s(?:to|for)\s(?:log|sign|verify|verification|confirm|authenticate|reset|activate|unlock)|\sas your\s[^\d\n.!?]{0,20}?(?:code|password|pin))",
+    r"(?:\b(?:verification|verify|confirmation|security|login|log-in|sign-in|one-time|otp|authentication|activation|"
+    r"access|sms|2fa)\b|\bpasscode\b|\b(?:is|as)\b[^\d\n.!?]{0,24}\bcode\b)"
+    r"|\s(?:to|for)\s(?:log|sign|verify|verification|confirm|authenticate|reset|activate|unlock)|"
+    r"\sas your\s[^\d\n.!?]{0,20}?(?:code|password|pin))",
     re.IGNORECASE | re.ASCII,
 )
 _USE_EN = re.compile(
-    rf"\b(?:use|enter|type|input|reply with|confirm with|submit)\s(?:the\s)?(?:(?:this\s)?(?:code|pin|otp)\s)?[(\"']?(?P<value>{_DIGITS})[)\"']?(?![0-9A-Za-z])"
-    r"\s(?:to|as|for|on)\s[^\d\n.!?]{0,30}?(?:log|sign|verify|verif|confirm|authenticat|reset|activat|unlock|access|password|code|pin)",
+    rf"\b(?:use|enter|type|input|reply with|confirm with|submit)\s(?:the\s)?(?:(?:this\s)?(?:code|pin|"
+    rf"otp)\s)?[(\"']?(?P<value>{_DIGITS})[)\"']?(?![0-9A-Za-z])"
+    r"\s(?:to|as|for|on)\s[^\d\n.!?]{0,30}?(?:log|sign|verify|verif|confirm|authenticat|reset|activat|unlock|access|"
+    r"password|code|pin)",
     re.IGNORECASE | re.ASCII,
 )
 _FROM_EN = re.compile(
-    rf"\b(?:the|my|your|this|that|a|here'?s? (?:is )?the)\s(?:new\s|other\s)?(?:code|pin|otp)\s(?!base|review|coverage|path|line|snippet|block|freeze)"
+    rf"\b(?:the|my|your|this|that|a|here'?s? (?:is )?the)\s(?:new\s|other\s)?(?:code|pin|otp)\s(?!base|review|"
+    rf"coverage|path|line|snippet|block|freeze)"
     rf"(?P<gap>[^\d\n.!?]{{0,36}}?)(?:\bis|\bwas|:|=)\s?[\"'(]?(?P<value>{_DIGITS})(?:\#|(?![A-Za-z0-9@#])){_END}",
     re.IGNORECASE | re.ASCII,
 )
 _WITH_EN = re.compile(
-    rf"\b(?:in|verify|confirm|authenticate|unlock|it) with (?:the |this |my |your )?(?:code|pin|otp) (?P<value>{_DIGITS})(?![0-9A-Za-z])",
+    rf"\b(?:in|verify|confirm|authenticate|unlock|it) with (?:the |this |my |your )?(?:code|pin|"
+    rf"otp) (?P<value>{_DIGITS})(?![0-9A-Za-z])",
     re.IGNORECASE | re.ASCII,
 )
 _NEAR_ZH = re.compile(rf"{_ZH}(?P<gap>[^\d。！？\n；A-Za-z]{{0,16}})(?P<value>{_DIGITS})" + _END)
@@ -81,14 +93,18 @@ _CONFIRM_EN = re.compile(
 _GOOGLE = re.compile(r"(?<![A-Za-z0-9\-])G-(?P<value>[0-9]{6})(?![0-9A-Za-z\-])")
 # The same words in the languages that text messages come in.
 _OTHER = re.compile(
-    r"(?:пароль|код(?: подтверждения| доступа)?|código|codigo|code de (?:vérification|confirmation|sécurité)|(?:verifizierungs|bestätigungs|sicherheits)?code lautet|"
-    r"\w{0,20}(?:verifizierungs|bestätigungs|sicherheits|aktivierungs)code|codice(?: di verifica)?|kode verifikasi|kod weryfikacyjny|doğrulama kodu|mã xác (?:nhận|thực|minh)|"
+    r"(?:пароль|код(?: подтверждения| доступа)?|código|codigo|code de (?:vérification|confirmation|sécurité)|"
+    r"(?:verifizierungs|bestätigungs|sicherheits)?code lautet|"
+    r"\w{0,20}(?:verifizierungs|bestätigungs|sicherheits|aktivierungs)code|codice(?: di verifica)?|kode verifikasi|"
+    r"kod weryfikacyjny|doğrulama kodu|mã xác (?:nhận|thực|minh)|"
     r"인증번호|認証コード|確認コード|認証番号)"
-    r"(?:[\s:：=\"'(\[\-]|es|est|ist|lautet|è|jest|là|は|는|de|для|do|di|[A-Za-z]{2,20} ){0,6}(?P<value>[0-9]{4,8}|[0-9]{3}[ \-][0-9]{3})(?![0-9A-Za-z])",
+    r"(?:[\s:：=\"'(\[\-]|es|est|ist|lautet|è|jest|là|は|는|de|для|do|di|[A-Za-z]{2,20} ){0,6}(?P<value>[0-9]{4,8}|"
+    r"[0-9]{3}[ \-][0-9]{3})(?![0-9A-Za-z])",
     re.IGNORECASE,
 )
 _OTHER_BEFORE = re.compile(
-    r"(?<![0-9A-Za-z.\-/])(?P<value>[0-9]{4,8}|[0-9]{3}[ \-][0-9]{3})(?![0-9A-Za-z])\s(?:ist|es|est|è|jest|este|é)\s[^\d\n]{0,24}?(?:code|código|codice|kod)",
+    r"(?<![0-9A-Za-z.\-/])(?P<value>[0-9]{4,8}|[0-9]{3}[ \-][0-9]{3})(?![0-9A-Za-z])\s(?:ist|es|est|è|jest|este|"
+    r"é)\s[^\d\n]{0,24}?(?:code|código|codice|kod)",
     re.IGNORECASE,
 )
 _WRONG_CODE = re.compile(rf"\b{_NOT_A_SECRET}[ \-_]?$", re.IGNORECASE)
@@ -96,7 +112,8 @@ _YEAR = re.compile(r"(?:19|20)[0-9]{2}$")
 
 
 _ANY_WORD = re.compile(
-    r"[码碼口]|cod|coce|kod|код|пароль|otp|pin|verif|\blog|\bsign|인증|認証|確認|mã |G-|2fa|mfa|authenticator|activat|confirm|\buse\b|enter|reset|登|验证|激活|确认",
+    r"[码碼口]|cod|coce|kod|код|пароль|otp|pin|verif|\blog|\bsign|인증|認証|確認|mã |G-|2fa|mfa|authenticator|activat|"
+    r"confirm|\buse\b|enter|reset|登|验证|激活|确认",
     re.IGNORECASE,
 )
 
@@ -135,7 +152,8 @@ def _codes(text: str) -> Iterator[Hit]:
 
 
 _OWNER = re.compile(
-    r"\b(?:your|my|the|his|her|our|this|a|use|enter|their|new)\s(?:[\w.&'\-]{1,20}\s){0,2}$|[\]】>]\s?$|^\s?(?:[a-z]{2,16}\s){0,2}$"
+    r"\b(?:your|my|the|his|her|our|this|a|use|enter|their|new)\s(?:[\w.&'\-]{1,20}\s){0,2}$|[\]】>]\s?$|"
+    r"^\s?(?:[a-z]{2,16}\s){0,2}$"
 )
 
 

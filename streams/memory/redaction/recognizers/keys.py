@@ -81,13 +81,15 @@ _USERINFO = re.compile(
     r"[A-Za-z][A-Za-z0-9+.\-]{1,30}://(?P<user>[^\s/:@?#]{0,200}):(?P<secret>[^\s/@]{1,200}(?:@[^\s/@:]{0,60}(?=@))?)@[^\s@]"
 )
 _QUERY_SECRET = re.compile(
-    r"[?&;#](?:[A-Za-z0-9_\-]{0,20}(?:token|secret|api_?key|apikey|access_?key|signature|password|passwd|pwd|auth|session_?id|sig|credential)|key|code)="
+    r"[?&;#](?:[A-Za-z0-9_\-]{0,20}(?:token|secret|api_?key|apikey|access_?key|signature|password|passwd|pwd|auth|"
+    r"session_?id|sig|credential)|key|code)="
     r"(?P<value>[^&#\s\"'<>]{8,1000})",
     re.IGNORECASE,
 )
 _ALPHABET = re.compile(r"abcdefghijkl|1234567890", re.IGNORECASE)  # typed to show where a token goes
 _STAND_IN = re.compile(
-    r"\$\{?|<|\{\{|%[A-Za-z_(]|\[|\*{3}|\.{3}|x{4}|(?:your|my|the|some|user(?:name)?|pass(?:word|wd)?|pwd|secret|token|key|example|placeholder|changeme|redacted|host|none|null)(?![A-Za-z0-9])",
+    r"\$\{?|<|\{\{|%[A-Za-z_(]|\[|\*{3}|\.{3}|x{4}|(?:your|my|the|some|user(?:name)?|pass(?:word|wd)?|pwd|secret|"
+    r"token|key|example|placeholder|changeme|redacted|host|none|null)(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
 
@@ -129,7 +131,8 @@ _BEARER = re.compile(
     re.IGNORECASE,
 )
 _COMMAND_USER = re.compile(
-    r"\b(?:curl|wget|http)\b[^\n]{0,300}?\s(?:-u|--user|--proxy-user)[ =]{1,3}(?P<quote>['\"]?)(?P<value>[^\s'\"]{1,100}(?:['\"]:['\"][^\s'\"]{1,100})?)(?P=quote)"
+    r"\b(?:curl|wget|http)\b[^\n]{0,300}?\s(?:-u|--user|"
+    r"--proxy-user)[ =]{1,3}(?P<quote>['\"]?)(?P<value>[^\s'\"]{1,100}(?:['\"]:['\"][^\s'\"]{1,100})?)(?P=quote)"
 )
 _CONTINUED_USER = re.compile(
     r"(?:^|\n|\\)\s{0,8}(?:-u|--user)[ =]{1,3}(?P<quote>['\"]?)(?P<value>[^\s'\":]{0,60}:[^\s'\"]{2,100})(?P=quote)"

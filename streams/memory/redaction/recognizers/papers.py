@@ -137,7 +137,8 @@ _PERMIT = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _PASSPORT = re.compile(
-    r"(?:护照|護照|passport|passeport|pasaporte|reisepass)(?:号码?|號碼?|\b ?id\b|no\.?|nr\.?|num(?:ber)?|details|[\s:：#='\"(]|是|为|is|was){0,8}"
+    r"(?:护照|護照|passport|passeport|pasaporte|reisepass)(?:号码?|號碼?|\b ?id\b|no\.?|nr\.?|num(?:ber)?|details|"
+    r"[\s:：#='\"(]|是|为|is|was){0,8}"
     r"(?P<value>(?=[A-Z\-]{0,12}[0-9])[A-Z0-9][A-Z0-9\-]{4,20}[A-Z0-9])(?![A-Za-z0-9])",
     re.IGNORECASE | re.ASCII,
 )
@@ -155,18 +156,21 @@ def _travel(text: str) -> Iterator[Hit]:
 _SSN = re.compile(r"(?<![0-9A-Za-z\-.])([0-9]{3})([ \-.])([0-9]{2})\2([0-9]{4})(?![0-9A-Za-z]|[\-.][0-9])")
 _SSN_LABEL = re.compile(r"(?:\bssn|social security|\bsocial)[^\n]{0,30}$")
 _SSN_SOLID = re.compile(
-    r"(?:\bssn|social security(?: number| no\.?)?)(?:[\s:#='\"]|is|was|number|no){0,8}(?P<value>[0-9]{9})(?![0-9A-Za-z])",
+    r"(?:\bssn|social security(?: number| no\.?)?)(?:[\s:#='\"]|is|was|number|"
+    r"no){0,8}(?P<value>[0-9]{9})(?![0-9A-Za-z])",
     re.IGNORECASE | re.ASCII,
 )
 _NINO = re.compile(
-    r"(?<![0-9A-Za-z])(?!BG|GB|NK|KN|TN|NT|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?[0-9]{2} ?[0-9]{2} ?[0-9]{2} ?[A-D](?![0-9A-Za-z])",
+    r"(?<![0-9A-Za-z])(?!BG|GB|NK|KN|TN|NT|"
+    r"ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?[0-9]{2} ?[0-9]{2} ?[0-9]{2} ?[A-D](?![0-9A-Za-z])",
     re.IGNORECASE | re.ASCII,
 )
 _ITIN = re.compile(r"9[0-9]{2}-(?:5[0-9]|6[0-5]|7[0-9]|8[0-8]|9[0-24-9])-[0-9]{4}")
 _ITIN_SOLID = re.compile(r"(?<![0-9A-Za-z.\-+])9[0-9]{8}(?![0-9A-Za-z]|[.\-][0-9])")
 _AADHAAR = re.compile(r"(?<![0-9A-Za-z])[2-9][0-9]{3}([ \-]?)[0-9]{4}\1[0-9]{4}(?![0-9A-Za-z]|[ \-][0-9])")
 _NATIONAL = re.compile(
-    r"(?:\baadhaa?r|\bpan(?= (?:card|no|number|id)|\b[\s:#]{1,2}[A-Z]{5}[0-9])|\bnino|national (?:insurance|id(?:entity)?|identification)|"
+    r"(?:\baadhaa?r|\bpan(?= (?:card|no|number|id)|\b[\s:#]{1,2}[A-Z]{5}[0-9])|\bnino|national (?:insurance|"
+    r"id(?:entity)?|identification)|"
     r"\bnin\b|\bsin\b|\bnric|\bcpf\b|\bcurp\b|\bdni\b|\bnie\b|voter id|codice fiscale|纳税人识别号)"
     r"(?:[\s:#='\"]|card|number|no\.?|id|is|was|是|为|：){0,8}"
     r"(?P<value>(?=[A-Z]{0,8}[ \-]?[A-Z0-9\-]{0,8}[0-9]{3})[A-Z0-9](?:[ \-]?[A-Z0-9]){6,17}?)(?=['\"\s,.;)，。；）]|$)",
@@ -234,7 +238,8 @@ _PLATE_IN = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _PLATE_LABEL = re.compile(
-    r"(?:licen[cs]e plate|number plate|plate (?:no\.?|number)|\bplates?|registration (?:number|plate)|车牌号?码?)(?:[\s:#：]|is|was|number|no\.?|是|为){0,6}"
+    r"(?:licen[cs]e plate|number plate|plate (?:no\.?|number)|\bplates?|registration (?:number|plate)|"
+    r"车牌号?码?)(?:[\s:#：]|is|was|number|no\.?|是|为){0,6}"
     r"(?P<value>(?=[A-Z \-]{0,4}[0-9])[A-Z0-9](?:[ \-]?[A-Z0-9]){3,8})(?![A-Za-z0-9])",
     re.IGNORECASE | re.ASCII,
 )

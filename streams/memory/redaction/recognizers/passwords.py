@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from streams.memory.redaction.model import Hit
 from streams.memory.redaction.recognizers.base import LABELLED, Recognizer, after, before
-from streams.memory.redaction.recognizers.numbers import OTHER_NUMBER
 from streams.memory.redaction.recognizers.keys import entropy, is_dummy, is_stand_in
+from streams.memory.redaction.recognizers.numbers import OTHER_NUMBER
 
 _TOKEN = r"[!-~]{1,200}"
 _ZH_LABEL = r"(?:密码|密碼|口令|暗号|PIN\s?码|pin|passcode|password|passwd|pwd|密保答案)"
@@ -26,7 +26,8 @@ _PLAIN_ZH = re.compile(
     rf"(?:密码|密碼|口令|PIN\s?码)[\s\"'(（【\[]{{0,2}}(?P<value>{_TOKEN})", re.IGNORECASE | re.ASCII
 )
 _REVERSE_ZH = re.compile(
-    r"(?<![!-~])(?P<value>[!-~]{3,64}?)[\"']?\s?(?:就是|才是|是|为|作为|当|这个|那个)(?:[^\s\d,，。！？!?\n]{0,10}?)(?:密码|口令|密碼)(?!是|[^\s。！，,]{0,4}[吗么])"
+    r"(?<![!-~])(?P<value>[!-~]{3,64}?)[\"']?\s?(?:就是|才是|是|为|作为|当|这个|那个)(?:[^\s\d,，。！？!?\n]{0,10}?)(?:密码|口令|密碼)(?!是|"
+    r"[^\s。！，,]{0,4}[吗么])"
 )
 # Spoken words as a secret: only where nothing but a secret can stand.
 _WORDS_ZH = re.compile(
@@ -37,13 +38,16 @@ _NO_VALUE_ZH = re.compile(r"什么|多少|错|对的|一样|空的?|没|不|正�
 
 _EN_LABEL = (
     r"(?:pass ?words?|passwd|pwd|pass ?phrases?|pass ?codes?|\bpw|\bpin(?: ?code| number)?|\bpass(?=\s?[:=])|"
-    r"(?:door|gate|alarm|garage|unlock|lock|safe|entry|building|keypad|locker|vault|house)(?: ?lock)?(?: code| combination| combo)|\bcombination(?= (?:is|for|to))|"
+    r"(?:door|gate|alarm|garage|unlock|lock|safe|entry|building|keypad|locker|vault|house)(?: ?lock)?(?: code|"
+    r" combination| combo)|\bcombination(?= (?:is|for|to))|"
     r"\blogin(?= (?:is|pass)))"
 )
 _EN_FOR = r"(?:\s(?:for|to|of|on|in|at|from)(?:\s[\w'’.@\-]{1,24}){1,5}?)?"
 _EN_LINK = (
-    r"\s?(?:(?:is|was|are|['’]s|equals|used to be|will be|should be|would be)(?: now| still| currently| always| just| set to| changed to)?|"
-    r"(?:has been |is |was |got )?(?:set|changed|reset|updated|switched)(?: it)?(?: from \S{1,40})? to|to(?= \S{3,40}[.!,]?$)|->|=>|(?:!|=)?==|:?=|[:：])\s?"
+    r"\s?(?:(?:is|was|are|['’]s|equals|used to be|will be|should be|would be)(?: now| still| currently| always|"
+    r" just| set to| changed to)?|"
+    r"(?:has been |is |was |got )?(?:set|changed|reset|updated|switched)(?: it)?(?: from \S{1,40})? to|"
+    r"to(?= \S{3,40}[.!,]?$)|->|=>|(?:!|=)?==|:?=|[:：])\s?"
 )
 _STRONG_EN = re.compile(
     rf"{_EN_LABEL}{_EN_FOR}{_EN_LINK}(?P<quote>[\"'`]?)(?P<value>{_TOKEN})", re.IGNORECASE | re.ASCII
@@ -53,15 +57,18 @@ _PHRASE_EN = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _PLAIN_EN = re.compile(
-    rf"(?:\bpass ?words?|\bpasswd|\bpwd|\bpass ?code|\bpw|\bpin(?: code| number)?)\s(?P<quote>[\"'`(]?)(?P<value>{_TOKEN})",
+    rf"(?:\bpass ?words?|\bpasswd|\bpwd|\bpass ?code|\bpw|\bpin(?: code|"
+    rf" number)?)\s(?P<quote>[\"'`(]?)(?P<value>{_TOKEN})",
     re.IGNORECASE | re.ASCII,
 )
 _REVERSE_EN = re.compile(
-    r"(?<![!-~])[\"']?(?P<value>[!-~]{3,64}?)[\"']?\s(?:is|was|as)\s(?:my|the|our|your|his|her|a|an)\s[^\d\n.!?,]{0,30}?(?:password|passcode|\bpin\b|passphrase|pwd|(?:door|gate|alarm|garage|lock) code)",
+    r"(?<![!-~])[\"']?(?P<value>[!-~]{3,64}?)[\"']?\s(?:is|was|as)\s(?:my|the|our|your|his|her|a|"
+    r"an)\s[^\d\n.!?,]{0,30}?(?:password|passcode|\bpin\b|passphrase|pwd|(?:door|gate|alarm|garage|lock) code)",
     re.IGNORECASE | re.ASCII,
 )
 _CREDENTIALS = re.compile(
-    r"(?:\b(?:login|log-in|credentials?|creds|account|logins)\b[^\n:/]{0,40}?(?:\bis\b|\bare\b|[:：]|\blike\b)|账号|用户名)\s{0,2}"
+    r"(?:\b(?:login|log-in|credentials?|creds|account|logins)\b[^\n:/]{0,40}?(?:\bis\b|\bare\b|[:：]|\blike\b)|账号|"
+    r"用户名)\s{0,2}"
     r"(?P<user>[^\s:/，,]{2,64})\s{0,2}[/:|]\s{0,2}(?P<value>[!-~]{5,64})",
     re.IGNORECASE | re.ASCII,
 )
@@ -77,29 +84,37 @@ _WITH_EN = re.compile(
 # A value in code: a name that says secret, an assignment, and a literal.
 _NAME = r"(?<![A-Za-z0-9_\-.])[A-Za-z_][A-Za-z0-9_\-.]{1,79}"
 _SECRET_NAME = re.compile(
-    r"pass(?:word|wd|phrase)?(?![a-z]*(?:enger|age|ive|port|ed))|pwd|secret|token|api[_\-.]?key|(?:access|private|secret|auth|encryption|signing|account|license|service|client|master|app)[_\-.]?(?:key|id)$|"
+    r"pass(?:word|wd|phrase)?(?![a-z]*(?:enger|age|ive|port|ed))|pwd|secret|token|api[_\-.]?key|(?:access|private|"
+    r"secret|auth|encryption|signing|account|license|service|client|master|app)[_\-.]?(?:key|id)$|"
     r"credential|auth|session|sess_?id$|(?:^|[_\-.])key|key$",
     re.IGNORECASE | re.ASCII,
 )
 _ASSIGN_QUOTED = re.compile(
-    rf"(?P<name>{_NAME})(?:[\"']?\]?\s{{0,8}}(?:===?|!==?|:=|\?=|=>|->|[=:])|[\"']\s{{0,8}},)\s{{0,4}}[brfu@]{{0,2}}(?P<quote>[\"'`])(?=(?P<value>[^\n]{{1,400}}?)(?P=quote)(?![A-Za-z0-9]))"
+    rf"(?P<name>{_NAME})(?:[\"']?\]?\s{{0,8}}(?:===?|!==?|:=|\?=|=>|->|[=:])|"
+    rf"[\"']\s{{0,8}},)\s{{0,4}}[brfu@]{{0,2}}(?P<quote>[\"'`])(?=(?P<value>[^\n]{{1,400}}?)(?P=quote)(?![A-Za-z0-9]))"
 )
 _ASSIGN_BARE = re.compile(
-    rf"(?P<name>{_NAME})\s{{0,4}}(?::=|\?=|=>|[=:])\s{{0,2}}(?=(?P<value>[^\s\"'`,;(){{}}\[\]<>$=:][^\s\"'`;]{{3,300}}))"
+    rf"(?P<name>{_NAME})\s{{0,4}}(?::=|\?=|=>|"
+    rf"[=:])\s{{0,2}}(?=(?P<value>[^\s\"'`,;(){{}}\[\]<>$=:][^\s\"'`;]{{3,300}}))"
 )
 _IS_PASSWORD = re.compile(r"pass|pwd", re.IGNORECASE | re.ASCII)
 _EXPRESSION = re.compile(
-    r"^[A-Za-z_][\w.]*\(|^[\w.]+\[|^(?:os|process|env|self|this|config|settings|request|req|params|args|options)\.|\(\)|^(?:str|string|int|bool|true|false|null|none|nil|undefined|required|optional|self|function|new|await|import|return|char|byte)\b",
+    r"^[A-Za-z_][\w.]*\(|^[\w.]+\[|^(?:os|process|env|self|this|config|settings|request|req|params|args|options)\.|"
+    r"\(\)|^(?:str|string|int|bool|true|false|null|none|nil|undefined|required|optional|self|function|new|await|"
+    r"import|return|char|byte)\b",
     re.IGNORECASE | re.ASCII,
 )
 
 # "the key is …", "token: …", "密钥是 …": the name of a key, then something that looks like one.
 _KEY_WORD = (
-    r"(?:api[ _\-]?keys?|[A-Za-z0-9_]{1,24}(?:secret|token|_key)|secret(?:[ _\-]?(?:key|access key|id))?|(?:access|auth|bearer|refresh|session|bot|personal access|app|deploy|service)[ _\-]?(?:key|token)s?|tokens?|"
-    r"\bkeys?|credentials?|client[ _\-]?(?:secret|id)|access ?key ?(?:id|secret)|accesskeysecret|secretid|secretkey|webhook|subscription key|sas|密钥|秘钥|令牌|私钥|授权码|凭证|口令|密匙|license key)"
+    r"(?:api[ _\-]?keys?|[A-Za-z0-9_]{1,24}(?:secret|token|_key)|secret(?:[ _\-]?(?:key|access key|id))?|(?:access|"
+    r"auth|bearer|refresh|session|bot|personal access|app|deploy|service)[ _\-]?(?:key|token)s?|tokens?|"
+    r"\bkeys?|credentials?|client[ _\-]?(?:secret|id)|access ?key ?(?:id|secret)|accesskeysecret|secretid|secretkey|"
+    r"webhook|subscription key|sas|密钥|秘钥|令牌|私钥|授权码|凭证|口令|密匙|license key)"
 )
 _KEY_SAID = re.compile(
-    rf"(?<![A-Za-z0-9&?/=.\-]){_KEY_WORD}[\"']?(?:[\s:：=\"'(`\-]|is|was|are|to|for|of|is set|set|the|this|it|that|your|id|value|(?:[A-Za-z]{{2,16}} ){{1,3}}?(?:service|api|account|server|app)|是|为|我的?|给你|改成|换成|用){{1,8}}"
+    rf"(?<![A-Za-z0-9&?/=.\-]){_KEY_WORD}[\"']?(?:[\s:：=\"'(`\-]|is|was|are|to|for|of|is set|set|the|this|it|that|"
+    rf"your|id|value|(?:[A-Za-z]{{2,16}} ){{1,3}}?(?:service|api|account|server|app)|是|为|我的?|给你|改成|换成|用){{1,8}}"
     r"(?P<value>(?![/&=:%|#@^*])[A-Za-z0-9_\-.+/=~!:%|&#@^*]{8,600})",
     re.IGNORECASE | re.ASCII,
 )
@@ -236,7 +251,8 @@ def _like_password(value: str) -> bool:
 
 
 _UNIT = re.compile(
-    r"\s?(?:位|个|次|分钟|天|年|月|小时|秒|字符|个字符|characters?\b|chars?\b|digits?\b|times?\b|minutes?\b|days?\b|letters?\b|months?\b|attempts?\b)"
+    r"\s?(?:位|个|次|分钟|天|年|月|小时|秒|字符|个字符|characters?\b|chars?\b|digits?\b|times?\b|minutes?\b|days?\b|letters?\b|"
+    r"months?\b|attempts?\b)"
 )
 
 
@@ -266,8 +282,10 @@ _CLAUSE_END = re.compile(r"[。！？；\n]|[.!?;](?=\s)")
 # A clause that goes on like this is about passwords, it does not tell one.
 _ABOUT = re.compile(
     r"忘|错|查|管理|学|无法|不能|不要用|登录失败|强度|长度|至少|超过|要求|过期|泄露|找回|重置密|位数|版|第|"
-    r"forg[eo]t|reset|wrong|incorrect|expire|policy|least|than|every|within|after|characters|length|fail|manager|field|protect|hash|stored|encrypt|"
-    r"rotat|review|link|input|process|env|config|require|must|chapter|page|version|error|in\s*$|on\s*$|at\s*$|by\s*$|from\s*$|since\s*$",
+    r"forg[eo]t|reset|wrong|incorrect|expire|policy|least|than|every|within|after|characters|length|fail|manager|"
+    r"field|protect|hash|stored|encrypt|"
+    r"rotat|review|link|input|process|env|config|require|must|chapter|page|version|error|in\s*$|on\s*$|at\s*$|"
+    r"by\s*$|from\s*$|since\s*$",
     re.IGNORECASE,
 )
 _FIGURE = re.compile(r"[0-9]{4,12}")
@@ -369,7 +387,8 @@ def _passwords(text: str) -> Iterator[Hit]:
 
 
 _FAKE = re.compile(
-    r"fake|example|dummy|placeholder|change_?me|your|x{4}|sample|redacted|insert|<[^<>\n]{1,40}>|^\$\w+$|\$\{\w+\}|\{\{\s?[\w.]+\s?\}\}|%\(",
+    r"fake|example|dummy|placeholder|change_?me|your|x{4}|sample|redacted|insert|<[^<>\n]{1,40}>|^\$\w+$|\$\{\w+\}|"
+    r"\{\{\s?[\w.]+\s?\}\}|%\(",
     re.IGNORECASE | re.ASCII,
 )
 _IN_URL = ("&", "?")  # a query is read by the recognizer of URLs

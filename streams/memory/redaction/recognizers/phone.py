@@ -49,20 +49,25 @@ _CANDIDATE = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _LABEL = re.compile(
-    r"(?:\bphones?|\bmobile|\bcell(?:phone)?|\btel(?:ephone|efon)?|\bfax|\bdesk|\boffice|\bhome|\bwork|whats ?app|wechat|signal|telegram|viber|"
-    r"\bcall(?:ing)?|\bdial|\bring|\btext(?:ing)?|\bsms|\bcontact|\bhotline|\breach|\banswering|\bmessages? to|\bregistered|"
+    r"(?:\bphones?|\bmobile|\bcell(?:phone)?|\btel(?:ephone|efon)?|\bfax|\bdesk|\boffice|\bhome|\bwork|whats ?app|"
+    r"wechat|signal|telegram|viber|"
+    r"\bcall(?:ing)?|\bdial|\bring|\btext(?:ing)?|\bsms|\bcontact|\bhotline|\breach|\banswering|\bmessages? to|"
+    r"\bregistered|"
     r"(?:\bmy|\bhis|\bher|\bour|\byour|\bus|preferr?ed|\binternational|\bnew|\bcontact) (?:number|one|num|no\.)|"
     r"电话|手机|座机|号码|號碼|電話|手機|联系方式|热线|传真|致电|拨打|拨|打|呼叫|短信|微信|新号|换号|找我|固话|专线|客服)"
     r"(?:[\s:：.#=\-(,，\"']|号码|号|不是|是|为|了|改成|换成|给|到|联系|他|我|你|她|的|有|"
-    r"\bnumbers?\b|\bno\b|\bnum\b|\bis\b|\bare\b|\bwas\b|\bat\b|\bon\b|\bme\b|\bus\b|\bhim\b|\bher\b|\bto\b|\bor\b|\band\b|\bmy\b|\bthe\b|\bit's\b|\bhere\b){0,10}$"
+    r"\bnumbers?\b|\bno\b|\bnum\b|\bis\b|\bare\b|\bwas\b|\bat\b|\bon\b|\bme\b|\bus\b|\bhim\b|\bher\b|\bto\b|\bor\b|"
+    r"\band\b|\bmy\b|\bthe\b|\bit's\b|\bhere\b){0,10}$"
 )
 _LABEL_AFTER = re.compile(r"[\s\-(,]{0,3}(?:office|fax|mobile|cell|home|work|desk|phone|tel|手机|电话|座机)\b")
 _IN_A_NAME = re.compile(r"[a-z0-9][\-/_]$|://[^\s]{0,38}$")  # a slug, a path, a DOI
 _DATE = re.compile(
-    r"(?:19|20)[0-9]{2}([\-/.])[0-9]{1,2}\1[0-9]{1,2}|[0-9]{1,2}([\-/.])[0-9]{1,2}\2(?:19|20)[0-9]{2}|(?:19|20)[0-9]{2}[/\-](?:19|20)[0-9]{2}"
+    r"(?:19|20)[0-9]{2}([\-/.])[0-9]{1,2}\1[0-9]{1,2}|[0-9]{1,2}([\-/.])[0-9]{1,2}\2(?:19|20)[0-9]{2}|(?:19|"
+    r"20)[0-9]{2}[/\-](?:19|20)[0-9]{2}"
 )
 _NORTH_AMERICA = re.compile(
-    r"[0-9]{3}\)[ ]?[0-9]{3}[ .\-][0-9]{4}|(?:\+?1[ .\-]?)?(?:\([1-9][0-9]{2}\)[ .\-]?[0-9]{3}[ .\-][0-9]{4}|[0-9]{3}([ .\-])[0-9]{3}\1[0-9]{4})"
+    r"[0-9]{3}\)[ ]?[0-9]{3}[ .\-][0-9]{4}|(?:\+?1[ .\-]?)?(?:\([1-9][0-9]{2}\)[ .\-]?[0-9]{3}[ .\-][0-9]{4}|"
+    r"[0-9]{3}([ .\-])[0-9]{3}\1[0-9]{4})"
 )
 _LANDLINE = re.compile(r"\(?0(?:10|2[0-9]|[3-9][0-9]{2})\)?[ \-]{0,3}[2-9][0-9]{2,3}[ \-]?[0-9]{4}")
 _LANDLINE_SOLID = re.compile(r"0(?:10|2[0-9])[2-9][0-9]{7}|0[3-9][0-9]{2}[2-9][0-9]{6,7}")
