@@ -13,6 +13,7 @@ LENGTH = {
     **SECONDS_OF,
     "daypart": 14_400,
     "workday": 86_400,
+    "workweek": 432_000,
     "weekend": 172_800,
     **{u: 2_629_746 * m for u, m in MONTHS_OF.items()},
 }
@@ -128,6 +129,9 @@ def unit_span(moment: datetime, unit: str, steps: int = 0) -> Span:
         start = span.start or moment
         year = start.year + years
         return season_span(order[index], year)
+    if unit == "workweek":
+        start = shift(monday(moment), steps, "week")
+        return Span(start, start + 5 * DAY, "week")
     start = shift(floor(moment, unit), steps, unit)
     end = shift(start, 2, "day") if unit == "weekend" else shift(start, 1, unit)
     return Span(start, end, unit, timed=unit in CLOCK_UNITS)

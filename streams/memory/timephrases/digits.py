@@ -96,7 +96,7 @@ _DATES = (
     Pattern("when", EDGE_LEFT + r"(?P<m>0?[1-9]|1[0-2])\s(?P<d>0?[1-9]|[12]\d|3[01])\s(?P<y>(?:19|20)\d\d)" + EDGE_RIGHT, _ymd),
     Pattern("when", r"(?<![\da-z_.])(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?![\d_.])", _compact),
     Pattern("when", EDGE_LEFT + r"(?P<m>\d{1,2})[/](?P<y>(?:19|20)\d\d)" + EDGE_RIGHT, _month_year),
-    Pattern("when", EDGE_LEFT + r"(?P<y>(?:19|20)\d\d)[/.-](?P<m>0[1-9]|1[0-2])" + r"(?![\d_%])(?![.,:/]\d)", _month_year),
+    Pattern("when", EDGE_LEFT + r"(?P<y>(?:19|20)\d\d)(?:[/.-]|\s/\s?)(?P<m>0[1-9]|1[0-2])" + r"(?![\d_%])(?![.,:/]\d)", _month_year),
     Pattern("when", EDGE_LEFT + r"(?P<a>\d{1,2})/(?P<b>\d{1,2})(?!\s?h(?:ours?)?(?![a-z]))(?![a-z])(?![\d_%])(?![.,:/]\d)", _month_day),
     Pattern("when", EDGE_LEFT + r"(?<!\d-)(?P<a>0[1-9]|1[0-2])-(?P<b>0[1-9]|[12]\d|3[01])(?!\s?[ap]\.?m)" + EDGE_RIGHT, _month_day),
     Pattern("when", r"(?<=\bon\s)(?P<a>\d{1,2})\.(?P<b>\d{1,2})(?![a-z%])" + EDGE_RIGHT, _month_day),

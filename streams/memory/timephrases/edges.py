@@ -53,7 +53,7 @@ def post_edge(edge: str, span: Span, reference: datetime) -> Span:
         first = start + TENS[edge] * DAY
         return Span(first, min(end, first + 10 * DAY) if edge != "last ten" else end, "day", fuzzy=True)
     if edge in ("first half", "last half"):
-        middle = start + 15 * DAY
+        middle = start + (3 if span.grain == "week" else 15) * DAY
         return Span(start, middle, "day") if edge == "first half" else Span(middle, end, "day")
     if span.grain == "year":
         low, high = YEAR_EDGES[edge]

@@ -300,12 +300,13 @@ DATE_WORDS = (
     Pattern("when", rf"{DAY_LEFT}(?P<d>{DAY})(?:\s(?:day\s)?of\s|\s|-|/|\.\s?)?(?P<m>{M})(?P<y>)\.?{RIGHT}", _date),
 )  # fmt: skip
 CLOCK_WORDS = (
-    Pattern("when", rf"{LEFT}(?P<n>{alternatives(FRACTIONS)}|{NUMBER})\s(?P<min>(?:minutes?|mins?)\s)?(?P<dir>past|after|to|till|before|of)\s(?:(?P<word>noon|midnight|midday)|(?P<h>{NUMBER})(?P<oclock>\s?h(?=\W|$)|\s?o'?\s?clock)?(?:{MERIDIEM})?){RIGHT}(?!\s(?:{UNIT}){RIGHT})", _past),
+    Pattern("when", rf"{LEFT}(?P<n>{alternatives(FRACTIONS)}|{NUMBER})\s(?P<min>(?:minutes?|mins?)\s)?(?P<dir>past|after|to|till|before|of)\s(?:(?P<word>noon|midnight|midday)|(?P<h>{NUMBER})(?P<oclock>\s?h(?=\W|$)|\s?o'?\s?clock)?(?:{MERIDIEM})?){RIGHT}(?!\s(?:{UNIT}|thousand|hundred){RIGHT})", _past),
     Pattern("when", rf"{LEFT}(?P<h>{NUMBER})\s?o'?\s?clock(?:\s?(?P<half>[ap])\s?\.?\s?m\.?)?{RIGHT}", _oclock),
     Pattern("when", rf"{LEFT}(?P<h>{WORD_HOUR})(?:\s(?P<m>{WORD_MINUTE}))?\s(?P<half>[ap])\s?\.?\s?m(?![a-z])\.?", _clock_words),
     # Two bare numbers are a time only where one is expected.
     Pattern("when", rf"(?<=at\s|om\s|to\s|nd\s|en\s|by\s|il\s|ll\s|or\s)(?P<h>{WORD_HOUR})[\s-](?P<m>{WORD_MINUTE})(?P<half>){RIGHT}(?!\s(?:{UNIT}|percent|people){RIGHT})", lambda m: clock(int(number(m["h"])), int(number(re.sub(r"^oh?\s", "", m["m"]))))),
     Pattern("when", r"(?<=\bat\s)(?P<h>\d{1,2})\.(?P<m>[0-5]\d)(?![\d.])(?!\s(?:k|kg|percent|m|miles))", lambda m: clock(int(m["h"]), int(m["m"]))),
+    Pattern("when", rf"(?<=\bat\s)(?P<h>\d{{1,2}})\s(?P<m>[0-5]\d)(?![\d.:/])(?!\s(?:{UNIT}|percent|[ap]\.?m)|%)", lambda m: clock(int(m["h"]), int(m["m"]))),
     Pattern("when", rf"(?:^|(?<=at\s|by\s|nd\s))half\s(?P<h>{WORD_HOUR})(?![a-z])", lambda m: clock(int(number(m["h"])), 30)),
     Pattern("when", rf"{LEFT}(?P<h>\d{{1,4}})\s?-?ish{RIGHT}", _ish),
     Pattern("when", _words(NOON), lambda m: When(clock=Clock(NOON[m.group()], exact=True))),
@@ -321,6 +322,7 @@ RELATIVE_WORDS = (
     Pattern("when", rf"{EDGE_LEFT}(?:(?P<y>(?:19|20)\d\d)\s?-?)?(?P<q>[qh])(?P<n>[1-4])(?:\s?(?:of\s|,\s?|-)?(?P<z>(?:19|20)\d\d))?{RIGHT}", _quarter),
     Pattern("when", _words(PARTS), _part),
     Pattern("edge", rf"{LEFT}{alternatives(w for ws in EDGES.values() for w in ws)}(?:-(?=[a-z0-9])|(?=\s))(?!\sof\sthe\sday)", _edge),
+    Pattern("when", r"(?<=\bat\s)(?:lunch|dinner|breakfast)(?![a-z])", lambda m: When(part=m.group())),
     Pattern("loose", _words(("am", "pm", "a.m.", "p.m.")), _meridiem_part),
     Pattern("when", rf"{LEFT}(?P<w>{W})\.?{RIGHT}", _weekday),
     Pattern("when", rf"{LEFT}(?P<m>{M})\.?{RIGHT}", _month),
@@ -339,6 +341,8 @@ REST = (
     Pattern("weekof", r"(?<![a-z0-9])(?:w/c|wc|week commencing)(?=\s)"),
     Pattern("units", _words(u for u in LONG_UNITS if u.endswith("s")), lambda m: UNITS[m.group()]),
     Pattern("ord", rf"{LEFT}second(?=\s(?:last\s)?(?:{UNIT}|{W}|half){RIGHT})", lambda m: 2),
+    Pattern("unit", rf"{LEFT}half(?=\sof\s(?:the\s|last\s|this\s|next\s)?(?:year|{YEAR}))", lambda m: "half"),
+    Pattern("unit", rf"{LEFT}work(?:ing)?[\s-]?week{RIGHT}", lambda m: "workweek"),
     Pattern("unit", rf"{LEFT}(?:calendar\s|fiscal\s|work\s?|school\s)?(?P<u>{UNIT}){RIGHT}", lambda m: UNITS[m["u"]]),
     Pattern("ord", rf"{LEFT}(?:\d{{1,2}}(?:st|nd|rd|th)|{ENGLISH_ORDINAL}){RIGHT}", lambda m: day_number(m.group())),
     Pattern("when", rf"{EDGE_LEFT}(?P<y>{YEAR})(?:\s(?:ad|ce)(?![a-z]))?(?![\d_%]|[.,:/]\d|[a-z])", _year),
@@ -389,7 +393,7 @@ def _first_words() -> set[str]:
     )
     words = {w for table in tables for w in table}
     words |= {w for group in (*BINDING.values(), *EDGES.values()) for w in group} | {"workweek", "noonish", "date"}
-    words |= {"calendar", "fiscal", "work", "school", "w", "wc"}
+    words |= {"calendar", "fiscal", "work", "school", "w", "wc", "half", "working", "lunch", "dinner", "breakfast"}
     words |= {f"{w}s" for w in WEEKDAYS} | {"am", "pm", "q1", "q2", "q3", "q4", "h1", "h2"}
     return {re.split(r"[^a-z0-9]", w)[0] for w in words}
 

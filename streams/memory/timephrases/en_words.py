@@ -67,6 +67,7 @@ PARTS = {
         "daytime": ("daytime", "day time"),
         "business hours": ("business hours", "working hours", "office hours"),
         "after lunch": ("after lunch",),
+        "after breakfast": ("after breakfast",),
         "after work": ("after work", "after school"),
         "after dinner": ("after dinner", "after supper"),
     }.items()

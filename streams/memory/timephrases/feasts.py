@@ -23,7 +23,8 @@ def _feast(rule: str, *names: str) -> Feast:
 
 # Rules: `fixed month day`; `nth month weekday n` (Monday 0); `easter offset` and `orthodox offset` in days;
 # `lunar month day` (day 0: the last of the year's last month); `term name`; `after feast days`;
-# `library country name` with the name as `holidays` spells it in English, "_" for a space.
+# `library country name [begin days]` with the name as `holidays` spells it in English ("_" for a space), the day that
+# the feast begins relative to it (-1 for the evening before) and how many days it lasts.
 FEASTS = (
     _feast("fixed 1 1", "new year's day", "new years day", "new year day", "new years", "new year's", "元旦", "元旦节"),
     _feast("fixed 12 31", "new year's eve", "new years eve", "new year eve", "跨年夜", "元旦前夜", "新年前夜"),
@@ -119,12 +120,14 @@ FEASTS = (
     _feast("library TR Eid_al-Adha", "eid al-adha", "eid al adha", "宰牲节", "古尔邦节"),
     _feast("library SG Deepavali", "diwali", "deepavali", "排灯节", "印度灯节"),
     _feast("library SG Vesak_Day", "vesak", "vesak day", "卫塞节", "佛诞"),
-    _feast("library IL Rosh_Hashanah", "rosh hashanah", "rosh hashana", "犹太新年"),
-    _feast("library IL Yom_Kippur", "yom kippur", "赎罪日"),
-    _feast("library IL Pesach", "passover", "pesach", "逾越节"),
-    _feast("library IL Shavuot", "shavuot", "七七节"),
-    _feast("library IL Hanukkah", "hanukkah", "chanukah", "光明节", "哈努卡节", "献殿节", "修殿节"),
-    _feast("library IL Purim", "purim", "普珥节"),
+    _feast("library IL Rosh_Hashanah -1 2", "rosh hashanah", "rosh hashana", "犹太新年"),
+    _feast("library IL Yom_Kippur -1 2", "yom kippur", "赎罪日"),
+    _feast("library IL Pesach -1 8", "passover", "pesach", "逾越节"),
+    _feast("library IL Shavuot -1 2", "shavuot", "七七节"),
+    _feast("library IL Hanukkah -1 8", "hanukkah", "chanukah", "光明节", "哈努卡节", "献殿节", "修殿节"),
+    _feast("library IL Sukkot -1 8", "sukkot", "住棚节"),
+    _feast("library IL Lag_BaOmer -1 2", "lag baomer", "lag b'omer", "篝火节"),
+    _feast("library IL Purim -1 2", "purim", "普珥节"),
     _feast("library AE Islamic_New_Year", "islamic new year", "hijri new year", "伊斯兰新年"),
     _feast("library IN Parsi_New_Year", "parsi new year", "帕西新年"),
     _feast("library IN Maha_Shivaratri", "maha shivaratri", "shivaratri", "湿婆节"),
@@ -172,7 +175,14 @@ def feast_dates(name: str, year: int) -> tuple[date, ...]:
         case "term":
             return solar_term(arguments[0], year)
         case _:
-            return _library_dates(arguments[0], arguments[1].replace("_", " "), year)
+            country, said, *rest = arguments
+            begin = timedelta(days=int(rest[0]) if rest else 0)
+            return tuple(d + begin for d in _library_dates(country, said.replace("_", " "), year))
+
+
+def feast_days(name: str) -> int:
+    """How many days the feast lasts."""
+    return int(RULES[name][4]) if len(RULES[name]) > 4 and RULES[name][0] == "library" else 1
 
 
 def feast_of_lunar_year(name: str, day: date) -> date | None:

@@ -23,7 +23,14 @@ from streams.memory.timephrases.calendar import (
     shift,
     unit_span,
 )
-from streams.memory.timephrases.feasts import TERM_OF_SEASON, feast_dates, feast_of_lunar_year, lunar_date, lunar_year
+from streams.memory.timephrases.feasts import (
+    TERM_OF_SEASON,
+    feast_dates,
+    feast_days,
+    feast_of_lunar_year,
+    lunar_date,
+    lunar_year,
+)
 from streams.memory.timephrases.tokens import Clock, When
 
 Tense = Literal["future", "past", "current"]
@@ -51,6 +58,7 @@ PARTS: dict[str, tuple[int, int, str]] = {
     "breakfast": (7, 9, "am"),
     "lunch": (11, 13, "noon"),
     "after lunch": (13, 16, "pm"),
+    "after breakfast": (9, 12, "am"),
     "after work": (17, 21, "pm"),
     "after dinner": (20, 23, "night"),
     "dinner": (18, 20, "pm"),
@@ -206,7 +214,7 @@ def _monthday(when: When, reference: datetime, tense: Tense) -> Span:
                 continue
         raise OutOfCalendar
     if tense == "current" and when.step is None:
-        return make(0)
+        return _choose([lambda: make(0), lambda: make(1)], midnight(reference).replace(day=1), "future", None)
     return _choose([lambda s=s: make(s) for s in range(-3, 4)], reference, tense, when.step)  # type: ignore[misc]
 
 
@@ -228,7 +236,8 @@ def _feast(when: When, reference: datetime, tense: Tense) -> Span:
         dates = feast_dates(name, year)
         if not dates:
             raise OutOfCalendar
-        return unit_span(datetime.combine(dates[0], MIDNIGHT), "day")
+        start = datetime.combine(dates[0], MIDNIGHT)
+        return Span(start, start + feast_days(name) * DAY, "day")
 
     if when.year is not None:
         return make(when.year)
@@ -266,7 +275,7 @@ def season_in(name: str, year: int) -> Span:
 
 def _lunar(when: When, reference: datetime, tense: Tense) -> Span:
     assert when.month is not None
-    month, leap = when.month, False
+    month, leap = when.month, bool(when.leap)
 
     def make(year: int) -> Span:
         first = lunar_date(year, month, when.day or 1, leap)
@@ -275,7 +284,7 @@ def _lunar(when: When, reference: datetime, tense: Tense) -> Span:
         start = datetime.combine(first, MIDNIGHT)
         if when.day is not None:
             return unit_span(start, "day")
-        last = lunar_date(year, month, 0)
+        last = lunar_date(year, month, 30, leap) or lunar_date(year, month, 29, leap)
         if last is None:
             raise OutOfCalendar
         return Span(start, datetime.combine(last, MIDNIGHT) + DAY, "month")

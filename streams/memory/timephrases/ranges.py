@@ -31,7 +31,7 @@ class Ranges(Points):
                     before, j = head[0], k
         if self.kind(j) in ("from", "between"):
             lead, j = self.kind(j), j + 1
-        j = self.skip(j, "the", "at", "on", "approx", limit=2)
+        j = self.skip(j, "the", "at", "on", "in", "approx", limit=2)
         best: tuple[Reading, int] | None = None
         for left, k in self.sides(j):
             joined = self.kind(k)

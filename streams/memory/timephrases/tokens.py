@@ -31,6 +31,7 @@ class When:
     feast: str | None = None
     season: str | None = None
     lunar: bool | None = None
+    leap: bool | None = None  # 闰: the second month of that number
     base: Span | None = None  # a place in time that is known already: "next week", "two days ago"
     offset: bool | None = None  # `base` came from counting; its grain is the unit counted in
     clock: Clock | None = None

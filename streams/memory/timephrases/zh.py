@@ -84,7 +84,7 @@ def _lunar(m: "re.Match[str]") -> When | None:
     day = integer(m["d"].removeprefix("初")) if m["d"] else None
     if month is None or not 1 <= month <= 12 or (day is not None and not 1 <= day <= 30):
         return None
-    return When(year=integer(m["y"]), month=month, day=day, lunar=True)
+    return When(year=integer(m["y"]), month=month, day=day, lunar=True, leap="闰" in m.group() or None)
 
 
 def _clock(m: "re.Match[str]") -> When | None:
@@ -163,6 +163,8 @@ def _duration(m: "re.Match[str]") -> Duration | None:
 
 def _shift(m: "re.Match[str]") -> int:
     word = m["s"]
+    if word[0] in "之此以随":
+        return 1 if word[1] == "后" else -1
     if word[0] in "上下":
         return -len(word) if word[0] == "上" else len(word)
     return {"过去": -1, "最近": -1, "近": -1, "前": -1, "未来": 1, "后": 1, "今后": 1, "接下来": 1, "往后": 1}.get(
@@ -200,6 +202,7 @@ DATE_WORDS = (
     Pattern("when", alternatives(FEASTS), _feast),
     Pattern("when", rf"(?:农历|阴历|旧历)(?:(?P<y>{YEAR4})年)?(?:大年)?(?:(?P<m>正|腊|冬|{MONTH})月)(?:份)?(?P<d>{LUNAR_DAY})?[日号]?", _lunar),
     Pattern("when", rf"(?:(?P<y>{YEAR4})年)(?:农历|阴历|旧历)(?:(?P<m>正|腊|冬|{MONTH})月)(?P<d>{LUNAR_DAY})?[日号]?", _lunar),
+    Pattern("when", rf"(?P<y>)闰(?P<m>{MONTH})月(?P<d>{LUNAR_DAY})?[日号]?", _lunar),
     Pattern("when", rf"(?P<y>)(?P<m>正|腊)月(?P<d>{LUNAR_DAY})?[日号]?", _lunar),
     # Only the lunar calendar writes its days with 初, 廿 and 卅.
     Pattern("when", rf"(?P<y>)(?P<m>冬|{MONTH})月(?P<d>初[一二三四五六七八九十]|[廿卅][一二三四五六七八九]?)", _lunar),
@@ -224,7 +227,7 @@ CALENDAR = (
     Pattern("when", ALONE + r"(?P<m>1[0-2]|0?[1-9])/(?P<d>3[01]|[12]\d|0?[1-9])[日号]", _month),
     Pattern("when", ALONE + rf"(?P<d>{SMALL})(?:号|日(?!(?:[之以]?[内后前])|之计|[本元语文式游化常均]))" + THING, _day),
     Pattern("when", rf"(?<![一二两三四五六七八九十\d几半]){WEEK}(?P<w>{DIGIT_WEEKDAY})(?![个\d])", lambda m: When(weekday=WEEKDAYS[m["w"]])),
-    Pattern("when", r"[春夏秋冬][天季]", lambda m: When(season=m.group()[0])),
+    Pattern("when", r"(?<=年)[春夏秋冬](?![节晚])|[春夏秋冬][天季]", lambda m: When(season=m.group()[0])),
     Pattern("nth", r"第?(?P<n>[一二三四首1-4])个?季度?(?![节])|q(?P<q>[1-4])季?度?", lambda m: (int(m["q"]), "quarter") if m["q"] else _quarter(m)),
 )  # fmt: skip
 NO_CLOCK_PARTS = "(?P<quarter>)(?P<half>)(?P<m>)(?P<s>)(?P<mark>)(?P<unit>)"
@@ -239,14 +242,14 @@ CLOCK_WORDS = (
     Pattern("loose", r"[早晚夜](?![餐饭点安会宴班操读课])", lambda m: When(part=PARTS[m.group()])),
 )  # fmt: skip
 DURATIONS = (
-    Pattern("dur", rf"{ALONE}(?P<n>{NUMBER}|十几|几十|好几|几|数|若干)\s?(?P<more>多|来|余)?个?(?:多|来)?(?P<half>半)?(?P<u>{UNIT})(?:(?<=年)(?P<year_half>半)(?!年))?(?P<tail>多)?(?!之计|[底初末中代级份本元语文钟])", _duration),
+    Pattern("dur", rf"{ALONE}(?P<n>{NUMBER}|十几|几十|好几|几|数|若干)\s?(?P<more>多|来|余)?个?(?:多|来)?(?P<half>半)?(?P<u>{UNIT})(?:(?<=年)(?P<year_half>半)(?!年))?(?P<tail>多)?(?!之计|[底初末代级份本元语文钟])", _duration),
     Pattern("dur", rf"(?P<n>半)(?P<more>)(?P<half>)(?P<year_half>)(?P<tail>)个?(?P<u>{UNIT})", _duration),
 )  # fmt: skip
 COUNTED = rf"(?:\s?(?:[{HAN}\d几数半]{{1,6}})(?:多|来|余)?个?半?(?:{UNIT}|周|季))"
 ORDERED = (
-    Pattern("shift", rf"(?P<s>上{{1,4}}|下{{1,4}}|这|本|今|当|前|后|过去|未来|最近|近|今后|接下来|往后)的?(?:(?<=[上下这])一(?=个?(?:{WEEK}|月|季|年|世纪)))?个?(?={WEEK}|月|季|年|世纪|{COUNTED})", _shift),
+    Pattern("shift", rf"(?P<s>上{{1,4}}|下{{1,4}}|这|本|今|当|前|后|过去|未来|最近|近|今后|接下来|往后|[之此以随]后(?=[\d一二两三四五六七八九十几])|[之此以]前(?=[\d一二两三四五六七八九十几]))的?(?:(?<=[上下这])一(?=个?(?:{WEEK}|月|季|年|世纪)))?个?(?={WEEK}|月|季|年|世纪|{COUNTED})", _shift),
     Pattern("postord", rf"(?P<n>第[一二三四五六七八九十\d]{{1,3}}|首|头一|最后一)个?(?:(?P<u>天|日|周(?!{DIGIT_WEEKDAY})|月|季度)|(?P<w>(?={WEEK}{DIGIT_WEEKDAY}))|(?P<x>星期|礼拜)(?!{DIGIT_WEEKDAY}))", lambda m: _ordinal(m) if not m["x"] else (_ordinal(m) or (None,))[0] and ((_ordinal(m) or (1, None))[0], "week")),
-    Pattern("firstlast", rf"(?P<s>前|最后|后|头)(?P<n>[一二两三四五六七八九十\d]{{1,3}})个?(?P<u>{UNIT})", _first_last),
+    Pattern("firstlast", rf"(?P<s>前|最后|后|头)\s?(?P<n>[一二两三四五六七八九十\d]{{1,3}})个?(?P<u>{UNIT})", _first_last),
     Pattern("postedge", alternatives(EDGES) + r"(?![级学衣国心文午])", lambda m: EDGES[m.group()]),
     Pattern("until", r"到(?=.{1,12}为止)"),
     *(Pattern(kind, alternatives(words.split()) + ("(?![面期边来者])" if kind in ("ago", "later") else "")) for kind, words in BINDING.items()),
@@ -257,7 +260,7 @@ ORDERED = (
 )  # fmt: skip
 _FIRST = {w[0] for table in (FEASTS, RELATIVES, PARTS, EDGES, BARE_UNITS, SOME) for w in table}
 _FIRST |= {w[0] for words in BINDING.values() for w in words.split()}
-_FIRST |= set(HAN) | set("再截直春夏秋冬周星礼第首最头这本今当上下过未近往接每天日差半正腊冬农阴旧大,、-~q")
+_FIRST |= set(HAN) | set("再截直闰随此之以春夏秋冬周星礼第首最头这本今当上下过未近往接每天日差半正腊冬农阴旧大,、-~q")
 STARTS = rf"[{re.escape(''.join(sorted(_FIRST)))}]|(?<!\d)\d|(?<=\d{{4}}[-/.]\d\d[-/.]\d\d)\d"
 
 

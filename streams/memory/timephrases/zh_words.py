@@ -58,6 +58,8 @@ EDGE_WORDS = {
     for e, edge in (("初", "start"), ("中", "middle"), ("底", "end"), ("末", "end"), ("尾", "end"))
     if u + e != "周末"
 }
+EDGE_WORDS |= {"上半月": ("month", "first half"), "下半月": ("month", "last half"), "上半周": ("week", "first half"),
+               "下半周": ("week", "last half")}  # fmt: skip
 SOME = frozenset({"几", "好几", "数", "若干"})
 
 BINDING = {
