@@ -9,13 +9,16 @@ import re
 from dataclasses import dataclass
 
 _SMALL = "of for in on at by to with from as"
-_NAME = r"[^,;:!?()\n]{2,80}?"
+_NAME = r"[^,;!?()\n]{2,80}?"
 _OF = re.compile(
     rf"^(?:The|the) (?P<a>(?:[a-z][\w-]* ){{0,5}}?[a-z][\w-]*) (?:of|for|at) (?P<s>{_NAME}) (?:is|was|are)(?: now)? (?P<v>.{{1,80}}?)[.!]?$"
 )
 _WHERE = re.compile(
     rf"^(?:The|the) (?P<a>[a-z][\w -]{{2,30}}?) (?:where|that|which|in which|who) (?P<s>{_NAME}) (?P<r>(?:was|is|are|were)? ?[a-z]+(?:ed|s)?(?: in| at| by| for)?)"
     r" is (?P<v>.{1,80}?)[.!]?$"
+)
+_THAT = re.compile(
+    r"^(?:The|the) (?P<a>[a-z][\w -]{2,30}? (?:that|which|who) [a-z]+) (?P<s>(?=[A-Z\d])[^,;!?()\n]{2,80}?) is (?P<v>.{1,80}?)[.!]?$"
 )
 _POSSESSIVE = re.compile(
     rf"^(?P<s>[A-Z]{_NAME})['’]s (?P<a>[a-z][\w -]{{2,30}}?) (?:is|was|are)(?: now)? (?P<v>.{{1,80}}?)[.!]?$"
@@ -62,7 +65,7 @@ def relation(sentence: str) -> Relation | None:
     chinese = _CHINESE.match(sentence)
     if chinese:
         return Relation(chinese["s"], chinese["a"], chinese["v"])
-    for expression in (_OF, _WHERE, _POSSESSIVE, _PASSIVE, _ACTIVE):
+    for expression in (_THAT, _OF, _WHERE, _POSSESSIVE, _PASSIVE, _ACTIVE):
         match = expression.match(sentence)
         if match and not _PRONOUN.match(match["s"]) and _named(match["s"], match["v"], match["a"]):
             attribute = match["a"]
@@ -82,7 +85,7 @@ def _named(subject: str, value: str, attribute: str) -> bool:
 
 _LONGEST = 160  # longer ones are prose
 _PROPER = re.compile(r"^(?!The following|Let\b|Here\b|Each\b|Some\b|Many\b|Most\b|Every\b|Id\b|Im\b)[A-Z\d]|\s[A-Z]")
-_KIND = re.compile(r"\b(?:sport|position|language|genre|type|country|city|religion|music)\b")
+_KIND = re.compile(r"\b(?:sport|position|language|genre|field|type|country|city|religion|music)\b")
 
 
 def _normal(attribute: str) -> str:
