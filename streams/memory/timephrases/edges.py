@@ -22,18 +22,22 @@ MONTH_EDGES = {"start": (0, 5), "middle": (10, 20), "end": (24, 31)}  # days
 
 
 def edge_of(edge: str, span: Span, reference: datetime) -> Span:
+    """A piece of a span: its start, middle, end, early or late half; the rest of it, or what has passed of it."""
     if span.start is None or span.end is None:
         raise OutOfCalendar
-    start, end, ref = span.start, span.end, reference
+    start, end, today = span.start, span.end, midnight(reference)
+    if edge == "to date":
+        return Span(start, today, span.grain)
     if edge in ("rest", "later"):
-        if not start <= ref < end:
+        if not start <= reference < end:
             raise OutOfCalendar
-        begin = ref if span.grain == "day" else midnight(ref)
-        if edge == "later" and span.grain != "day":
-            begin = max(begin, cut(start, end, 0.5))
-        return Span(begin, end, span.grain, span.grain == "day")
+        if span.grain == "day":
+            return Span(reference, end, "day", timed=True)
+        return Span(today if edge == "rest" else max(today, cut(start, end, 0.5)), end, span.grain)
     if edge == "earlier":
-        return Span(start, max(midnight(ref), start + DAY), span.grain)
+        return Span(start, max(start + DAY, min(today, cut(start, end, 0.5))), span.grain)
+    if edge == "end" and span.grain == "day":
+        return Span(end - timedelta(minutes=1), end, "minute", timed=True)
     low, high = EDGES[edge]
     if span.grain in ("day", "daypart"):
         hours = (end - start).total_seconds() / 3600
@@ -47,6 +51,8 @@ def post_edge(edge: str, span: Span, reference: datetime) -> Span:
     start, end = span.start, span.end
     if start is None or end is None:
         raise OutOfCalendar
+    if edge == "to date":
+        return edge_of(edge, span, reference)
     if edge in TENS:
         if span.grain != "month":
             raise OutOfCalendar

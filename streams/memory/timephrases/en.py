@@ -10,6 +10,7 @@ from streams.memory.timephrases.calendar import OutOfCalendar, Span, iso_week
 from streams.memory.timephrases.digits import CLOCKS, DATES, EDGE_LEFT, LOOSE_DATE, MERIDIEM, checked, clock, year_of
 from streams.memory.timephrases.en_words import (
     BINDING,
+    CLOSEST,
     DECADES,
     EDGES,
     FUZZY,
@@ -50,7 +51,9 @@ YEAR_END = r"(?![\d:]|[.,]\d|\s?[ap]\.?m)"
 DAY_LEFT = r"(?<![\d.,$/a-z])(?<!\d:)(?<!\$\s)"
 NUMBER = rf"(?:\d{{1,4}}(?:\.\d{{1,2}})?|{ENGLISH_CARDINAL})"
 UNIT = alternatives(LONG_UNITS)
-COUNT = rf"(?:(?:{NUMBER})\sand\s(?:a|an)\shalf|{alternatives(QUANTITIES)}|{NUMBER})"
+# "3-4 days": about the lower of them.
+EITHER = rf"(?:{NUMBER}\s?(?:-|\sto\s|\sor\s)\s?{NUMBER})"
+COUNT = rf"(?:{EITHER}|(?:{NUMBER})\sand\s(?:a|an)\shalf|{alternatives(QUANTITIES)}|{NUMBER})"
 WORD_HOUR = r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
 WORD_MINUTE = (
     r"(?:oh?\s(?:one|two|three|four|five|six|seven|eight|nine)|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen"
@@ -64,6 +67,8 @@ def number(text: str) -> float:
     text = text.strip()
     if text in QUANTITIES:
         return QUANTITIES[text]
+    if either := re.match(rf"({NUMBER})\s?(?:-|\sto\s|\sor\s)", text):
+        return number(either[1])
     if text.endswith(" half"):  # two and a half
         return number(re.split(r"\sand\sa", text)[0]) + 0.5
     return float(text) if text[0].isdigit() else float(english(text))
@@ -257,7 +262,13 @@ def _duration(m: "re.Match[str]") -> Duration | None:
         return None
     if m["half"]:
         amount += 0.25 if "quarter" in m["half"] else 0.5
-    return Duration(((amount, unit),), fuzzy=m["n"].strip() in FUZZY) if amount <= 100_000 else None
+    return (
+        Duration(
+            ((amount, unit),), fuzzy=m["n"].strip() in FUZZY or re.search(r"\d-|\s(?:to|or)\s", m["n"]) is not None
+        )
+        if amount <= 100_000
+        else None
+    )
 
 
 def _meridiem_part(m: "re.Match[str]") -> When:
@@ -335,6 +346,7 @@ RELATIVE_WORDS = (
 )  # fmt: skip
 REST = (
     Pattern("shift", _words(SHIFTS), lambda m: SHIFTS[m.group()]),
+    Pattern("closest", _words(CLOSEST), lambda m: CLOSEST[m.group()]),
     Pattern("to", r"-+|(?<=:\d\d)/(?=\d{4}-)"),
     Pattern("when", rf"{LEFT}(?:the\s)?(?:calendar\s|fiscal\s)?(?:years?|fy|cy)\s?(?P<y>{YEAR})(?![\d_%]|[.,:/]\d|[a-z])", _loose_year),
     Pattern("when", rf"{EDGE_LEFT}(?P<y>(?:19|20)\d\d)-?w(?P<n>\d\d)(?!\d)", _iso_week),
@@ -352,7 +364,7 @@ REST = (
 
 
 def build() -> Lexer:
-    shift_first = [Pattern("shift", _words(w for w in SHIFTS if " " in w), lambda m: SHIFTS[m.group()])]
+    shift_first = [Pattern("closest", _words(w for w in CLOSEST if " " in w), lambda m: CLOSEST[m.group()])]
     patterns = [
         *DATE_WORDS,
         *DATES,
@@ -393,7 +405,20 @@ def _first_words() -> set[str]:
     )
     words = {w for table in tables for w in table}
     words |= {w for group in (*BINDING.values(), *EDGES.values()) for w in group} | {"workweek", "noonish", "date"}
-    words |= {"calendar", "fiscal", "work", "school", "w", "wc", "half", "working", "lunch", "dinner", "breakfast"}
+    words |= {
+        "calendar",
+        "fiscal",
+        "work",
+        "school",
+        "w",
+        "wc",
+        "half",
+        "working",
+        "lunch",
+        *CLOSEST,
+        "dinner",
+        "breakfast",
+    }
     words |= {f"{w}s" for w in WEEKDAYS} | {"am", "pm", "q1", "q2", "q3", "q4", "h1", "h2"}
     return {re.split(r"[^a-z0-9]", w)[0] for w in words}
 

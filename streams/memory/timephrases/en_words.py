@@ -56,7 +56,7 @@ PARTS = {
         "dinner": ("dinnertime", "dinner time"),
         "breakfast": ("breakfast time",),
         "early afternoon": ("early afternoon",),
-        "afternoon": ("afternoon", "afternoons"),
+        "afternoon": ("afternoon", "afternoons", "midafternoon"),
         "late afternoon": ("late afternoon",),
         "dusk": ("dusk", "sunset"),
         "early evening": ("early evening",),
@@ -93,13 +93,25 @@ RELATIVES = {
                      "as soon as possible"), NOW),
     **dict.fromkeys(("eod", "the eod", "end of day", "end of the day", "the end of the day", "cob",
                      "close of business"), Relative("day", 0, clock=Clock(23, 59, exact=True))),
+    **dict.fromkeys(("ytd", "year to date", "the year to date"), Relative("year", 0, edge="to date")),
+    **dict.fromkeys(("mtd", "month to date", "the month to date"), Relative("month", 0, edge="to date")),
     **dict.fromkeys(("eom", "the eom"), Relative("month", 0, edge="end")),
     **dict.fromkeys(("eoy", "the eoy"), Relative("year", 0, edge="end")),
 }  # fmt: skip
 SHIFTS = {
-    "this": 0, "current": 0, "my": 0, "all": 0, "this coming": 1, "next": 1, "coming": 1, "upcoming": 1, "following": 1,
-    "last": -1, "past": -1, "previous": -1, "prior": -1, "this past": -1,
+    "this": 0, "current": 0, "my": 0, "all": 0, "next": 1, "following": 1, "last": -1, "previous": -1, "prior": -1,
 }  # fmt: skip
+
+# With a weekday the very next or the very last one, with a unit like "next" and "last".
+CLOSEST = {
+    "this coming": 1,
+    "coming": 1,
+    "upcoming": 1,
+    "forthcoming": 1,
+    "past": -1,
+    "this past": -1,
+    "most recent": -1,
+}
 
 NOON = {
     **dict.fromkeys(("noon", "midday", "mid day", "mid-day", "12 noon", "noontime", "noon time", "high noon"), 12),
@@ -114,7 +126,7 @@ BINDING: dict[str, tuple[str, ...]] = {
     "at_least": ("on or after", "later than or at", "no earlier than", "not earlier than", "not before",
                  "as early as"),
     "approx": ("around", "about", "approximately", "approx", "roughly", "circa", "sometime", "some time",
-               "somewhere around", "exactly", "precisely", "sharp"),
+               "somewhere around"),
     "since": ("ever since", "since", "as of", "starting on", "beginning on", "effective"),
     "until": ("not later than", "as late as", "until", "till", "til", "'til", "up to", "by"),
     "before": ("before", "prior to", "earlier than", "ahead of"),
@@ -134,7 +146,7 @@ BINDING: dict[str, tuple[str, ...]] = {
     "in": ("in", "during", "over"),
     "the": ("the",),
     "of": ("of",),
-    "glue": ("'s",),
+    "glue": ("'s", "sharp", "exactly", "precisely", "on the dot"),
     "on": ("on",),
     "at": ("at", "@"),
     "comma": (",",),

@@ -118,7 +118,7 @@ FEASTS = (
       ["立春", "雨水", "惊蛰", "谷雨", "立夏", "小满", "芒种", "小暑", "大暑", "立秋", "处暑", "白露", "寒露", "霜降", "立冬", "小雪", "大雪", "小寒", "大寒"]),
     _feast("library TR Eid_al-Fitr", "eid al-fitr", "eid al fitr", "eid ul-fitr", "开斋节"),
     _feast("library TR Eid_al-Adha", "eid al-adha", "eid al adha", "宰牲节", "古尔邦节"),
-    _feast("library SG Deepavali", "diwali", "deepavali", "排灯节", "印度灯节"),
+    _feast("library SG Diwali", "diwali", "deepavali", "排灯节", "印度灯节"),
     _feast("library SG Vesak_Day", "vesak", "vesak day", "卫塞节", "佛诞"),
     _feast("library IL Rosh_Hashanah -1 2", "rosh hashanah", "rosh hashana", "犹太新年"),
     _feast("library IL Yom_Kippur -1 2", "yom kippur", "赎罪日"),

@@ -13,6 +13,8 @@ from streams.memory.timephrases.calendar import (
     CLOCK_UNITS,
     LENGTH,
     OutOfCalendar,
+    Span,
+    day,
     iso_week,
     midnight,
     nth_unit,
@@ -131,6 +133,8 @@ class Points(Cursor):
                 return self.the(i, depth)
             case "shift":
                 return self.last_of(i, depth) or self.shifted(i, depth)
+            case "closest":
+                return self.closest(i)
             case "unit":
                 found = self.numbered_unit(i) or self.unit_after(i, depth)
                 if found is None and self.value(i) == "weekend":
@@ -173,6 +177,9 @@ class Points(Cursor):
     def with_from(self, when: When, j: int, depth: int) -> tuple[When, int]:
         if self.kind(j) == "ordafter":  # "March after next"
             when = replace(when, step=self.value(j))
+            if when.weekday is not None and when.month is None and self.value(j) < 0:
+                past = -((self.reference.weekday() - when.weekday) % 7 or 7) - 7
+                return When(base=unit_span(shift(midnight(self.reference), past, "day"), "day")), j + 1
             if when.weekday is not None and when.month is None:
                 when = replace(when, step=1 + (when.weekday > self.reference.weekday()) * 0)
                 ahead = (when.weekday - self.reference.weekday()) % 7 or 7  # type: ignore[operator]
@@ -190,7 +197,7 @@ class Points(Cursor):
             if self.value(j) in ("week", "month", "year", "quarter", "weekend", "half", "decade"):
                 return When(base=unit_span(self.reference, self.value(j))), j + 1
             return None
-        if self.kind(j) in ("when", "shift", "edge", "ord", "last", "dur", "num"):
+        if self.kind(j) in ("when", "shift", "closest", "edge", "ord", "closest", "dur", "num"):
             return self.part(j, depth)
         return None
 
@@ -206,6 +213,8 @@ class Points(Cursor):
                 k = self.skip(j + 1, "the")
                 if self.kind(k) in ("ord", "num") and 1 <= self.value(k) <= 31:
                     found = When(day=int(self.value(k))), k + 1
+            if found and self.place(found[0]).grain == unit:  # the month of May
+                return found
             if found and LENGTH[unit] > LENGTH["day"]:
                 start = self.place(found[0]).start
                 if start is not None and self.place(found[0]).grain == "day":
@@ -241,6 +250,16 @@ class Points(Cursor):
                 return When(base=iso_week(self.value(k).year, week)), k + 1
             return When(base=iso_week(self.reference.year, week)), i + 2
         return None
+
+    def closest(self, i: int) -> tuple[When, int] | None:
+        """Reads "this coming Sunday", "this past Friday"; "coming week" is the next one."""
+        when, step = (self.value(i + 1), self.value(i)) if self.kind(i + 1) == "when" else (None, 0)
+        if when is None or when != When(weekday=when.weekday):
+            return self.shifted(i, 0)
+        here = midnight(self.reference)
+        ahead = (when.weekday - here.weekday()) % 7
+        days = (ahead or 7) if step > 0 else ahead - 7
+        return When(base=unit_span(shift(here, days, "day"), "day")), i + 2
 
     def shifted(self, i: int, depth: int) -> tuple[When, int] | None:
         """Reads "next week", "last Friday", "this March", "上上周末", "next Christmas"."""
@@ -287,6 +306,8 @@ class Points(Cursor):
                 n, j = -n, j + 1
         if self.kind(j) == "dur" and abs(n) == 1:
             return self.first_or_last_few(n, j, depth)
+        if self.kind(j) == "unit" and self.value(j) == "century" and 0 < n < 31:
+            return When(base=Span(day(n * 100 - 99, 1, 1), day(n * 100 + 1, 1, 1), "century")), j + 1
         if self.kind(j) == "unit":
             unit = self.value(j)
         elif (

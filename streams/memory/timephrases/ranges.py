@@ -139,15 +139,14 @@ class Ranges(Points):
             a = unit_span(self.reference, "day")
         elif is_now(right) and not a.timed:
             b = unit_span(self.reference, "day")
-        if a.start is None or b.start is None or b.end is None:
+        begins, ends = a.start, b.start
+        if begins is None or ends is None or b.end is None:
             return None
-        if is_now(right) and a.start > b.start:
+        if is_now(right) and begins > ends:
             a = place(left, self.reference, "past")
-        elif (
-            self.tense == "future" and floats(left) and floats(right) and not (a.timed or b.timed) and b.start < a.start
-        ):
+        elif self.tense == "future" and floats(left) and floats(right) and not (a.timed or b.timed) and ends < begins:
             earlier = place(left, self.reference, "past")  # the range that we are in
-            if earlier.start is not None and earlier.start <= self.reference < (b.end or self.reference):
+            if earlier.start is not None and earlier.start <= self.reference < b.end:
                 a = earlier
         assert a.start is not None
         if (b.start if b.timed else b.end) <= a.start:

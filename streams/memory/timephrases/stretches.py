@@ -13,92 +13,105 @@ from streams.memory.timephrases.cursor import Reading, has_day
 from streams.memory.timephrases.points import Points
 from streams.memory.timephrases.tokens import Duration, When
 
+OPENING = frozenset({"before", "after", "since", "until", "from", "at_least", "at_most"})
+
 
 class Stretches(Points):
     """Reads open, counted, lasting and recurring times."""
 
     def open_ended(self, i: int) -> tuple[Reading, int] | None:
-        """Reads "before Friday", "since 2019", "周五之前", "2018 or later"."""
-        kind = self.kind(i)
-        amount = self.amount(i + 1) if kind == "after" else None
-        if amount is not None and self.kind(amount[1]) not in ("from", "before", "after"):  # "after 5 days"
-            when, j = self.offset(self.reference, amount[0], 1), amount[1]
-            return Reading("range", replace(self.place(when), end=None), True, True, amount[0].unit), j
-        if kind in ("before", "after", "since", "until", "from", "at_least", "at_most"):
-            found = self.point(self.skip(i + 1, "the", "on", "in", "at", "approx", limit=2))
-            starting = kind == "from" and self.value(i).startswith(("start", "beginning"))
-            if found is None or (kind == "from" and not starting and self.kind(found[1]) not in ("onwards", "since")):
+        """Reads "before Friday", "since 2019", "after 5 days", "today after 2pm", 周五之前, "2018 or later"."""
+        return self.opened_before(i) or self.opened_behind(i)
+
+    def opened_before(self, i: int) -> tuple[Reading, int] | None:
+        """The word that opens stands before the point, perhaps with the day before both."""
+        day: When | None = None
+        j = i
+        if self.kind(i) not in OPENING:
+            head = self.point(self.skip(i, "on", "the", limit=2))
+            if head is None or head[0].has("clock", "part") or self.kind(head[1]) not in OPENING - {"from"}:
                 return None
-            j = found[1] + (self.kind(found[1]) in ("onwards", "since", "closing"))
-            if kind == "from":
-                kind = "since"
-        else:
-            found = self.point(self.skip(i, "on", "in", "at", "the", limit=2))
-            if found is None:
+            day, j = head
+        kind = self.kind(j)
+        amount = self.amount(j + 1) if kind == "after" and day is None else None
+        if amount is not None and self.kind(amount[1]) not in ("from", "before", "after"):
+            when, end = self.offset(self.reference, amount[0], 1), amount[1]
+            return Reading("range", replace(self.place(when), end=None), True, True, amount[0].unit), end
+        found = self.point(self.skip(j + 1, "the", "on", "in", "at", "approx", limit=2))
+        if found is None:
+            return None
+        when, end = found
+        if day is not None:
+            both = day.unite(when)
+            if both is None or has_day(when) or when.clock is None:
                 return None
-            kind = self.kind(found[1])
-            j = found[1] + 1
-            if kind not in ("postbefore", "postafter", "onwards", "or_later", "or_earlier", "ago", "later"):
-                return None
-        span = self.place(found[0])
-        dated = has_day(found[0])
-        if kind in ("before", "postbefore", "ago"):
-            opened = replace(span, start=None, end=span.start)
+            when = both
+        closed = self.kind(end) in ("onwards", "since", "closing")
+        if kind == "from" and not (closed or self.value(j).startswith(("start", "beginning"))):
+            return None
+        return self.opened(when, kind), end + closed
+
+    def opened_behind(self, i: int) -> tuple[Reading, int] | None:
+        found = self.point(self.skip(i, "on", "in", "at", "the", limit=2))
+        if found is None:
+            return None
+        when, j = found
+        kind = self.kind(j)
+        if kind in ("onwards", "or_later", "or_earlier") or (kind in ("ago", "later") and not self.value(j).isascii()):
+            return self.opened(when, kind), j + 1
+        return None
+
+    def opened(self, when: When, kind: str) -> Reading:
+        span = self.place(when)
+        moment = span.timed and span.grain in CLOCK_UNITS
+        if kind in ("before", "ago"):
+            side = replace(span, start=None, end=span.start)
         elif kind in ("until", "at_most", "or_earlier"):
-            moment = span.timed and span.grain in CLOCK_UNITS
-            opened = replace(span, start=None, end=span.start if moment else span.end)
-        elif kind in ("after", "postafter", "later"):
-            opened = replace(span, start=span.start if span.timed else span.end, end=None)
+            side = replace(span, start=None, end=span.start if moment else span.end)
+        elif kind in ("after", "later"):
+            side = replace(span, start=span.start if moment else span.end, end=None)
         else:
-            opened = replace(span, end=None)
-        return Reading("range", opened, dated, span.fuzzy, span.grain), j
+            side = replace(span, end=None)
+        return Reading("range", side, has_day(when), span.fuzzy, span.grain)
 
     def counted(self, i: int) -> tuple[Reading, int] | None:
-        """Stretches counted from the reference: "past 3 days", "within two weeks", "3天内", 近两年."""
+        """Stretches counted from the reference: "past 3 days", "within two weeks", "coming weeks", 3天内, 近两年."""
         j = self.skip(i, "in", "the", "on", "within", limit=4)
         within = any(self.kind(k) == "within" for k in range(i, j))
         step: int | None = None
-        if self.kind(j) == "shift":
+        if self.kind(j) == "num" and self.kind(j + 1) in ("shift", "closest") and self.kind(j + 2) == "units":
+            amount = Duration(((self.value(j), self.value(j + 2)),))  # "5 past years"
+            return self.stretch(amount, self.value(j + 1), within), j + 3
+        if self.kind(j) in ("shift", "closest"):
             step, j = self.value(j), j + 1
-        found: tuple[Duration, int] | None
-        if self.kind(j) == "num" and self.kind(j + 1) == "shift" and self.kind(j + 2) == "units":
-            found, step = (Duration(((self.value(j), self.value(j + 2)),)), j + 3), self.value(j + 1)
-        elif step == 0 and self.kind(j) == "dur":  # 这几天: around now
-            amount, j = self.value(j), j + 1
-            length, unit = amount.parts[0]
-            if unit in CLOCK_UNITS:
-                return None
-            here = midnight(self.reference)
-            span = Span(shift(here, -length, unit), shift(here, length, unit), unit, fuzzy=True)
-            return Reading("range", span, True, True, unit), j
-        elif step == 0 or (step is None and not within and self.kind(j) != "dur"):
-            return None
-        else:
-            found = self.amount(self.skip(j, "approx", limit=1))
+            if self.kind(j) == "units" and step and self.value(j) in ("day", "week", "month", "year"):
+                return self.stretch(Duration(((3, self.value(j)),), fuzzy=True), step, within), j + 1
+        found = self.amount(self.skip(j, "approx", limit=1))
         if found is None:
             return None
         amount, j = found
         if step is None and not within:
-            if self.kind(j) != "inside":
-                return None
-            j += 1
-        elif self.kind(j) in ("ago", "later", "before", "after", "from"):
+            return (self.stretch(amount, None, True), j + 1) if self.kind(j) == "inside" else None
+        if self.kind(j) in ("ago", "later", "before", "after", "from"):
             return None
-        elif self.kind(j) == "inside":
-            j += 1
-        sign = -1 if step is not None and step < 0 else 1
-        other = self.reference
+        if step == 0 and amount.unit in CLOCK_UNITS:
+            return None
+        return self.stretch(amount, step, within), j + (self.kind(j) == "inside")
+
+    def stretch(self, amount: Duration, step: int | None, within: bool) -> Reading:
+        """From the reference forward (`step` 1 or none) or back (-1), or about it (0). "Next 3 days" begins tomorrow."""
+        ahead = back = self.reference
         for number, unit in amount.parts:
-            other = shift(other, sign * number, unit)
-        a, b = sorted((self.reference, other))
+            ahead, back = shift(ahead, number, unit), shift(back, -number, unit)
+        a = self.reference if step is None or step > 0 else back
+        b = self.reference if step is not None and step < 0 else ahead
         timed = amount.unit in CLOCK_UNITS
         if not timed:
-            a, b = midnight(a), midnight(b)
-            if sign > 0 and step is not None and not within:
-                a, b = a + DAY, b + DAY
-            elif sign > 0:
-                b = b + DAY
-        return Reading("range", Span(a, b, amount.unit, timed), True, True, amount.unit), j
+            later = DAY if step is not None and step > 0 and not within else 0 * DAY
+            a, b = midnight(a) + later, midnight(b) + (later if b == self.reference or later else DAY)
+            if step is not None and step < 0:
+                b = midnight(self.reference)
+        return Reading("range", Span(a, b, amount.unit, timed), True, amount.fuzzy or step == 0, amount.unit)
 
     def lasting(self, i: int) -> tuple[Reading, int] | None:
         """Reads "from 4pm for thirty minutes", "for 2 hours from 2pm"."""
