@@ -124,16 +124,20 @@ def _cards(text: str) -> Iterator[Hit]:
 _CVV = re.compile(
     r"(?:\bcvv2?|\bcvc2?|\bcvn2?|\bcid|card verification (?:code|value|number)|security code|安全码|背面(?:的)?(?:后)?(?:三|"
     r"3)位(?:数字?|码)?|"
-    r"(?:three|3|four|4) digits? (?:on|at) the (?:back|front)(?: of (?:the|my) card)?)"
+    r"(?:three|3|four|4)[ -]digits?(?: code| number| one)? (?:on|at) the (?:back|front)(?: of (?:the|my) card)?)"
     r"(?:[\s:：=#\-()（）]|is|are|was|code|number|on the (?:back of the )?card|是|为|码|卡背面三位|卡背面|背面|三位|后|"
     r"的){0,10}(?P<value>[0-9]{3,4})(?![0-9A-Za-z]|[ \-]?[0-9])",
     re.IGNORECASE | re.ASCII,
 )
-_AFTER_CARD = re.compile(
-    r"[0-9]{3}[ ,;/]{1,4}(?:(?:exp\w{0,8}\.?|有效期)? ?[0-9]{2} ?/ ?[0-9]{2,4}[ ,;/]{1,3})?(?:sec(?:urity)? )?(?:code|"
-    r"cv[cv]?2?)[\s:]{1,3}"
-    r"(?P<value>[0-9]{3,4})(?![0-9A-Za-z])",
-    re.IGNORECASE | re.ASCII,
+# Beside a number that is a card nothing needs a name: "5387 …, 11/27, 268".
+_BESIDE = re.compile(
+    r"[0-9]{3}[ ,;/，、]{1,4}(?P<expiry>(?:0[1-9]|1[0-2]) ?/ ?(?:20)?[2-4][0-9])?(?(expiry)[ ,;/，、]{1,4})"
+    r"(?:(?:sec(?:urity)? )?(?:code|cv[cv]?2?)[\s:：]{1,3}|[后末]三位[\s:：是]{0,3})(?P<cvv>[0-9]{3,4})(?![0-9A-Za-z])"
+    r"|[0-9]{3}[ ,;/，、]{1,4}(?P<only>(?:0[1-9]|1[0-2]) ?/ ?(?:20)?[2-4][0-9])(?![0-9/])",
+    re.IGNORECASE,
+)
+_BACK_ZH = re.compile(
+    r"(?:背面|签名栏|卡后面)[^\d\n。]{0,10}(?:三|3)位(?:数字?|码)?[\s:：是为]{0,3}(?P<value>[0-9]{3})(?![0-9A-Za-z])"
 )
 _EXPIRY = re.compile(
     r"(?:\bexp(?:\.|iry|ires?|iration)?(?: ?date)?|valid (?:thru|through|until|to)|good thru|有效期限?|到期日?|截止日?)"
@@ -147,9 +151,13 @@ _ANY_CARD = re.compile(r"卡|card|visa|amex|cvv|cvc", re.IGNORECASE | re.ASCII)
 def _beside(text: str) -> Iterator[Hit]:
     for found in _CVV.finditer(text):
         yield Hit("cvv", *found.span("value"), LABELLED + 10)
-    for found in _AFTER_CARD.finditer(text):
+    for found in _BESIDE.finditer(text):
         if _ANY_CARD.search(text, max(0, found.start() - 50), found.start()):
-            yield Hit("cvv", *found.span("value"), LABELLED)
+            for name, entity in (("expiry", "card_expiry"), ("cvv", "cvv"), ("only", "card_expiry")):
+                if found.group(name):
+                    yield Hit(entity, *found.span(name), LABELLED)
+    for found in _BACK_ZH.finditer(text):
+        yield Hit("cvv", *found.span("value"), LABELLED)
     for found in _EXPIRY.finditer(text):
         around = text[max(0, found.start() - 60) : found.end() + 40]
         if _ANY_CARD.search(around):

@@ -39,7 +39,7 @@ _NOT_A_SECRET = (
     r"clean|engine|tracking|reference|legacy|with|no|of|penal|civil|labou?r|telegraph)"
 )
 _EN = (
-    r"(?:(?:verification|verify|confirmation|security|log[ \-]?in|sign[ \-]?in|one[ \-]?time|auth(?:entication|"
+    r"(?:(?:verification|verify|confirmation|security|2[ \-]step|two[ \-]step|log[ \-]?in|sign[ \-]?in|one[ \-]?time|auth(?:entication|"
     r"orization|enticator)?|access|activation|sms|"
     r"2fa|mfa|two[ \-]factor|backup|recovery|reset|temporary|validation|registration|secret|pairing|device|unique|"
     r"single[ \-]use)[ \-]?(?:pass)?(?:codes?|coce|pin|number|password)|"
@@ -84,6 +84,12 @@ _WITH_EN = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _NEAR_ZH = re.compile(rf"{_ZH}(?P<gap>[^\d。！？\n；A-Za-z]{{0,16}})(?P<value>{_DIGITS})" + _END)
+_LOOSE_ZH = re.compile(
+    rf"(?:(?<![编号页代邮条价数尺密起扫二])码\s?(?:是|为|[:：])|验证[^\d。\n，,]{{0,10}}(?:是|为|[:：]))\s?(?P<value>{_DIGITS})"
+    + _END
+)
+_LOOSE_EN = re.compile(rf"\bverification\s?[:：]\s?(?P<value>{_DIGITS})" + _END, re.IGNORECASE | re.ASCII)
+_CALLED_FOR = re.compile(r"登[录陆]|验证|短信|收到|发来|注册")
 _ABOUT = re.compile(
     r"过期|收不到|没收到|有效|错误|发送|次数|位数|长度|超时|重新获取|格式|第|编号|error|status|return|version|review|exit"
 )
@@ -141,6 +147,11 @@ def _codes(text: str) -> Iterator[Hit]:
         for found in pattern.finditer(text):
             if not _ABOUT.search(found.group("gap").lower()) and not _YEAR.match(found.group("value")):
                 yield Hit("otp", *found.span("value"), LABELLED + 5)
+    for found in _LOOSE_ZH.finditer(text):
+        if _CALLED_FOR.search(text, max(0, found.start() - 40), found.start("value")):
+            yield Hit("otp", *found.span("value"), LABELLED)
+    for found in _LOOSE_EN.finditer(text):
+        yield Hit("otp", *found.span("value"), LABELLED)
     for found in _AFTER_EN.finditer(text):
         bare = found.group().lower().startswith(("code", "pin"))
         head = before(text, found.start(), 24)

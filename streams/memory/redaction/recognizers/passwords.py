@@ -107,7 +107,7 @@ _EXPRESSION = re.compile(
 
 # "the key is …", "token: …", "密钥是 …": the name of a key, then something that looks like one.
 _KEY_WORD = (
-    r"(?:api[ _\-]?keys?|[A-Za-z0-9_]{1,24}(?:secret|token|_key)|secret(?:[ _\-]?(?:key|access key|id))?|(?:access|"
+    r"(?:api[ _\-]?keys?|(?-i:[AS]K)(?=\s?[:：=])|[A-Za-z0-9_]{1,24}(?:secret|token|_key)|secret(?:[ _\-]?(?:key|access key|id))?|(?:access|"
     r"auth|bearer|refresh|session|bot|personal access|app|deploy|service)[ _\-]?(?:key|token)s?|tokens?|"
     r"\bkeys?|credentials?|client[ _\-]?(?:secret|id)|access ?key ?(?:id|secret)|accesskeysecret|secretid|secretkey|"
     r"webhook|subscription key|sas|密钥|秘钥|令牌|私钥|授权码|凭证|口令|密匙|license key)"
@@ -273,6 +273,58 @@ def _trim(text: str, start: int, end: int, quote: str = "") -> tuple[int, int]:
     return start, end
 
 
+# What a code opens, with or without the word "password".
+_DOOR_ZH = re.compile(
+    r"(?:门禁|门锁|大门|单元门|保险柜|保险箱|车库|储物柜|行李箱|密码箱|指纹锁|智能锁|锁屏|手机解锁)[^\d。！？\n，,]{0,8}?(?:是|为|[:：]|按|输入?)\s?"
+    r"(?P<value>[0-9]{1,2}-[0-9]{1,2}-[0-9]{1,2}|[0-9*]{4,8}[#*]?)(?![0-9A-Za-z年月号])"
+)
+_DOOR_EN = re.compile(
+    r"\b(?:keypad|vault|garage|gate|alarm|safe|lock ?box|locker|padlock|front door|back door|building|elevator)\b[^\d\n.!?]{0,24}?"
+    r"(?:\bis|\bopens with|:|\bpunch in|\benter|\bdial|\btype|\bpress|\buse)\s(?P<value>[0-9]{1,2}-[0-9]{1,2}-[0-9]{1,2}|[0-9*]{4,8}[#*]?)"
+    r"(?![0-9A-Za-z]|[ ]?(?:m2|sq|years?|square|people|dollars|floors|meters|feet)\b)",
+    re.IGNORECASE | re.ASCII,
+)
+_IT_IS = re.compile(
+    r"(?:password|passcode|passphrase|\bpin|密码|口令)\s?[?？]\s{0,2}(?:it['’]?s|it is|here(?: it is)?|是|就是)[\s:：]{0,2}(?P<value>[!-~]{4,64})",
+    re.IGNORECASE | re.ASCII,
+)
+_FROM_TO = re.compile(
+    r"(?:密码|口令|password|passcode|\bpin)[^。！？\n]{0,40}?(?:换成|改成|变成|改为|换为|\bto)\s?(?P<value>[!-~]{4,64})",
+    re.IGNORECASE | re.ASCII,
+)
+_OTHER_ONE = re.compile(
+    r"\b(?:old|new|previous|current|other) (?:one|ones) (?:was|is|were)\s(?P<value>[!-~]{4,64})",
+    re.IGNORECASE | re.ASCII,
+)
+_TRY = re.compile(
+    r"\b(?:try|use|type|enter|put)\s(?P<value>[!-~]{5,64})\s[^.!?\n]{0,30}?pass ?(?:word|code)",
+    re.IGNORECASE | re.ASCII,
+)
+_LISTED = re.compile(
+    r"(?:^|[,/;|，]\s?)(?:pass|密码|口令)\s(?P<value>[!-~]{4,64})", re.IGNORECASE | re.ASCII | re.MULTILINE
+)
+_KNOWN_USER = re.compile(
+    r"(?<![\w/.@\-])(?:admin|root|guest|administrator|sysadmin)\s?[:/]\s?(?P<value>[^\s/:]{6,64})",
+    re.IGNORECASE | re.ASCII,
+)
+
+
+def _opens_a_door(text: str) -> Iterator[tuple[int, int]]:
+    for pattern in (_DOOR_ZH, _DOOR_EN):
+        for found in pattern.finditer(text):
+            if not re.fullmatch(r"(?:19|20)[0-9]{2}", found.group("value")):
+                yield found.span("value")
+    for pattern in (_IT_IS, _FROM_TO, _TRY, _LISTED, _KNOWN_USER):
+        for found in pattern.finditer(text):
+            start, end = _trim(text, *found.span("value"))
+            if end - start >= 4 and _MIXED.search(text[start:end]):
+                yield start, end
+    for found in _OTHER_ONE.finditer(text):
+        start, end = _trim(text, *found.span("value"))
+        if _MIXED.search(text[start:end]) and _NEAR.search(text, max(0, found.start() - 60), found.end() + 60):
+            yield start, end
+
+
 _NEAR = re.compile(
     r"密码|密碼|口令|暗号|PIN\s?码|\bpass ?words?\b|\bpasswd\b|\bpwd\b|\bpass ?code\b|\bpass ?phrase\b|\bpin\b(?! code)",
     re.IGNORECASE | re.ASCII,
@@ -371,7 +423,7 @@ def _spoken(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _passwords(text: str) -> Iterator[Hit]:
-    for start, end in (*_spoken(text), *_told_nearby(text)):
+    for start, end in (*_spoken(text), *_told_nearby(text), *_opens_a_door(text)):
         value = text[start:end]
         if (
             end <= start
@@ -467,7 +519,7 @@ PASSWORD = Recognizer(
     "password",
     frozenset({"password"}),
     re.compile(
-        r"密[码碼保]|口令|暗号|pass|pwd|\bpw\b|pin|cred|login|log-in|logins|combination|code|combo|账号|用户名| / ",
+        r"密[码碼保]|口令|暗号|pass|pwd|\bpw\b|pin|cred|login|log-in|logins|combination|code|combo|账号|用户名|登[录陆]|wi-?fi| / |门|柜|箱|车库|锁|keypad|vault|garage|gate|alarm|safe|lock|door|building|elevator|admin|root|guest",
         re.IGNORECASE | re.ASCII,
     ),
     _passwords,
