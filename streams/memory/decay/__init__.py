@@ -1,7 +1,9 @@
 """Fading, reinforcement and archiving: pure functions of stored fields and an explicit `now`."""
 
 from streams.memory.decay.access import reinforce
+from streams.memory.decay.digest import Folded, fold_session, unfold
 from streams.memory.decay.due import CLOSED, Due, carry_out, due
+from streams.memory.decay.evidence import with_evidence
 from streams.memory.decay.fading import effective_importance, last_active, state
 from streams.memory.decay.windows import WINDOW, window_start, windows
 
@@ -9,12 +11,16 @@ __all__ = [
     "CLOSED",
     "WINDOW",
     "Due",
+    "Folded",
     "carry_out",
     "due",
     "effective_importance",
+    "fold_session",
     "last_active",
     "reinforce",
     "state",
+    "unfold",
     "window_start",
     "windows",
+    "with_evidence",
 ]

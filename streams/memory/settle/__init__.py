@@ -1,7 +1,30 @@
 """One truth per fact: every status of a neighbourhood derived by one pure function from the sorted list of items."""
 
 from streams.memory.settle.fold import Verdict, settle
-from streams.memory.settle.neighbourhood import Neighbourhood, nearness, neighbourhood
+from streams.memory.settle.history import as_of, chain, hidden, markers
+from streams.memory.settle.neighbourhood import (
+    DIRECTIVES,
+    VERDICTS,
+    Neighbourhood,
+    nearness,
+    neighbourhood,
+    verdict_key,
+)
 from streams.memory.settle.state import apply, keyed
 
-__all__ = ["Neighbourhood", "Verdict", "apply", "keyed", "nearness", "neighbourhood", "settle"]
+__all__ = [
+    "DIRECTIVES",
+    "VERDICTS",
+    "Neighbourhood",
+    "Verdict",
+    "apply",
+    "as_of",
+    "chain",
+    "hidden",
+    "keyed",
+    "markers",
+    "nearness",
+    "neighbourhood",
+    "settle",
+    "verdict_key",
+]

@@ -74,7 +74,8 @@ def near_texts(old: MemoryRecord, new: MemoryRecord, similarity: float, profile:
     if rejects(one, other):
         return Relation(Kind.REPLACE, "names it as no longer so, or as second choice")
     swapped = exchange(one.words, other.words)
-    if swapped is not None and another_value(swapped):
+    same_figures = bool(one.figures) and one.figures == other.figures
+    if swapped is not None and not (same_figures and _all_figures(swapped)) and another_value(swapped):
         if denials(old) == denials(new) and single_valued(swapped):
             return Relation(Kind.REPLACE, "another value of what has one at a time")
         if figures(" ".join(swapped.old)) and figures(" ".join(swapped.new)):
@@ -83,6 +84,11 @@ def near_texts(old: MemoryRecord, new: MemoryRecord, similarity: float, profile:
     if fired is None and alike(one, other, similarity, profile, soon=soon):
         return Relation(Kind.REPEAT, "near in meaning, and no difference that counts")
     return NONE
+
+
+def _all_figures(swapped: Exchange) -> bool:
+    """What was exchanged is a number in two spellings ("五千", "5000")."""
+    return bool(figures("".join(swapped.old)) and figures("".join(swapped.new)))
 
 
 def another_value(swapped: Exchange) -> bool:

@@ -33,7 +33,7 @@ _EN_NUMBER: Final = {w: i for i, w in enumerate(_EN_UNITS.split("|"))} | {
 }
 _MAGNITUDE: Final = {"k": 1e3, "万": 1e4, "萬": 1e4, "千": 1e3, "百": 1e2, "亿": 1e8, "m": 1e6}
 _FIGURE: Final = re.compile(
-    r"(?<![\w.])(\d+(?:,\d{3})+|\d+)((?:[.:/-]\d+)*)\s?([k万萬千百亿](?![a-z]))?", re.IGNORECASE
+    r"(?<![a-z0-9.])(\d+(?:,\d{3})+|\d+)((?:[.:/-]\d+)*)\s?([k万萬千百亿](?![a-z]))?", re.IGNORECASE
 )
 
 _WEEKDAYS: Final = {
