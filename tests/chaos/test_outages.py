@@ -1,0 +1,132 @@
+"""Dependencies that die or misbehave while events flow: nothing lost, nothing twice, the backlog drains by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import aiohttp
+import pytest
+
+from schemas import ConversationEvent
+from streams.adapters.kafka_broker import EmbeddedKafka
+from tests.chaos.test_kill import SEED, assert_same, undisturbed
+from tests.harness import Pipeline, end_state, eventually, free_port, pipeline
+from tests.misbehaving import Misbehaving, Step
+from tests.traffic import traffic
+
+EMBEDDER = "openai:text-embedding-3-small"
+DIMENSION = 1536
+
+
+def chats(count: int) -> list[ConversationEvent]:
+    return list(traffic(SEED + 1, count, 12))
+
+
+@asynccontextmanager
+async def fresh(kafka: EmbeddedKafka, **settings: Any) -> AsyncIterator[Pipeline]:
+    async with pipeline(kafka.bootstrap, f"t{uuid.uuid4().hex[:12]}.", **settings) as made:
+        yield made
+
+
+async def status(port: int, path: str) -> int:
+    async with aiohttp.ClientSession() as session, session.get(f"http://127.0.0.1:{port}/{path}") as answer:
+        return answer.status
+
+
+async def finished(line: Pipeline, events: list[ConversationEvent]) -> dict[str, Any]:
+    await line.all_received({e.event_id for e in events}, seconds=400)
+    await line.drained(seconds=200)
+    return await end_state(line)
+
+
+@pytest.mark.timeout(600)
+async def test_broker_killed_under_load(own_kafka: EmbeddedKafka, kafka: EmbeddedKafka) -> None:
+    events = chats(600)
+    expected = await undisturbed(kafka, events)
+    async with fresh(own_kafka) as line:
+        await line.worker().start()
+        published = asyncio.create_task(line.publish(events))
+        await eventually(line.receipts, what="the first receipt")
+        await own_kafka.kill()
+        await asyncio.sleep(3)
+        await own_kafka.start()
+        await published
+        assert_same(await finished(line, events), expected)
+
+
+@pytest.mark.timeout(600)
+async def test_store_down_for_half_a_minute(kafka: EmbeddedKafka) -> None:
+    events = chats(400)
+    expected = await undisturbed(kafka, events)
+    port = free_port()
+    async with fresh(kafka, shared_store=True) as line:
+        store = line.processes[0]
+        await line.worker(MEMSTREAM_METRICS_PORT=str(port)).start()
+        await line.publish(events[:200])
+        await eventually(line.receipts, what="the first receipt")
+        store.kill()
+        await line.publish(events[200:])
+
+        async def unready() -> bool:
+            return await status(port, "readyz") == 503
+
+        await eventually(unready, what="readiness to tell")
+        await asyncio.sleep(30)
+        assert await status(port, "healthz") == 200, "waiting is not being stuck"
+        await store.start()
+        state = await finished(line, events)
+        assert_same(state, expected)
+
+        async def ready() -> bool:
+            return await status(port, "readyz") == 200
+
+        await eventually(ready, what="readiness to come back")
+
+
+FAILURES = [
+    [Step("status", status=500)] * 6,
+    [Step("status", status=429, headers={"Retry-After": "1"})] * 3,
+    [Step("garbage"), Step("html"), Step("truncated"), Step("wrong_shape")],
+    [Step("cut"), Step("refuse")] * 2,
+    [Step("hang")] * 2,
+]
+
+
+@pytest.mark.timeout(600)
+async def test_embedder_that_misbehaves(kafka: EmbeddedKafka) -> None:
+    events = chats(150)
+    async with Misbehaving(dimension=DIMENSION) as server:
+        options = {"embedder": EMBEDDER, "embedder_base_url": server.base_url, "embedder_api_key": "none"}
+        expected = await undisturbed(kafka, events, **options)
+        bad = [Step("wrong_dimension"), Step("nan"), Step("wrong_count")]
+        async with fresh(kafka, **options) as line:
+            await line.worker().start()
+            for failure, part in zip([*FAILURES, bad], range(0, 150, 25), strict=True):
+                server.script("embeddings", *failure)
+                await line.publish(events[part : part + 25])
+                await server.reached("embeddings", server.requests("embeddings") + len(failure))
+                server.release()
+            assert_same(await finished(line, events), expected)
+
+
+@pytest.mark.timeout(600)
+async def test_language_model_that_misbehaves(kafka: EmbeddedKafka) -> None:
+    events = chats(100)
+    async with Misbehaving() as server:
+        options = {"extractor": "model", "chat_base_url": server.base_url, "chat_api_key": "none", "chat_model": "m"}
+        expected = await undisturbed(kafka, events, **options)
+        async with fresh(kafka, **options) as line:
+            await line.worker().start()
+            for failure, part in zip(FAILURES, range(0, 100, 20), strict=True):
+                server.script("chat", *failure)
+                await line.publish(events[part : part + 20])
+                await server.reached("chat", server.requests("chat") + len(failure))
+                server.release()
+            state = await finished(line, events)
+            assert_same(state, expected)
+            receipts = await line.receipts()
+            assert not [r for r in receipts.values() if r.outcome == "parked"]
