@@ -7,16 +7,53 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """Weights of the final score, and how many candidates a search brings."""
+    """What counts how much. The parts of the evidence are in units of its own spread: 1.0 is a clear difference."""
 
+    # Final score, DESIGN: 0.7 relevance + 0.1 importance / 5 + 0.2 recency.
     relevance: float = 0.7
     importance: float = 0.1
     recency: float = 0.2
     # Recency halves after 1 / per_day days without an access.
     recency_per_day: float = 0.05
+
     # Hits of each search, and turns on either side of a hit that are scored with it.
     prefetch: int = 20
     neighbours: int = 2
+
+    # Words: IDF-weighted coverage of the query, in units of its usual spread; synonyms and members of a kind less.
+    words: float = 1.0
+    words_of_dialogue: float = 0.3
+    words_spread: float = 0.155
+    synonyms: float = 0.3
+    members: float = 0.3
+    idf_power: float = 1.15
+    # Meaning: cosine above the candidates' mean, in units of its usual spread.
+    meaning: float = 0.8
+    meaning_spread: float = 0.16
+
+    # Support (words, meaning and matches, without the kind of turn) under which nothing is shown: relevance 0.5.
+    threshold: float = 1.5
+    threshold_slope: float = 1.0
+
+    # What a turn takes over from the turns around it, for words and for meaning: the one before, the one before if it
+    # is a question (a turn answers it), the one after; the second on either side a share of the first.
+    before: tuple[float, float] = (0.4, 0.3)
+    before_question: tuple[float, float] = (0.7, 0.6)
+    after: tuple[float, float] = (0.45, 0.35)
+    second: float = 0.8
+
+    # Matches.
+    person: float = 0.8
+    date: float = 1.5
+    # "When …?" wants a turn with a time in it, "how many …?" one with a number.
+    asked_for: float = 0.6
+    # What kind of turn it is: a question tells little, an answer more, a long one more, one in the first person more.
+    question: float = -0.5
+    answer: float = 0.1
+    length: float = 0.3
+    first_person: float = 0.3
+    # A turn beside one that is already in the list mostly repeats why that one is there.
+    beside: float = -0.4
 
 
 DEFAULT = Weights()

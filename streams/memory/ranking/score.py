@@ -1,0 +1,283 @@
+"""How much each candidate says about the query. Pure: candidates in, numbers with their reasons out.
+
+The evidence is one sum for all candidates of all queries: IDF-weighted coverage of the query's words and cosine above
+the candidates' mean, each in units of its usual spread, both with what the turns around add, plus matches. Because
+the scale is fixed, and not standardised query by query, the same number orders candidates and can be held against a
+threshold: the best of nothing stays low. (Measured: fixed scales order as well as z-scores do.)
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import chain
+from typing import Final
+
+import numpy as np
+
+from schemas import Layer, MemoryRecord
+from streams.memory.lexical import K1, ROLE_NAMES, fold, term_id, terms
+from streams.memory.ranking.query import Period, Understanding
+from streams.memory.ranking.turns import Floats, Kind, context, kind_of, place_of, steps
+from streams.memory.ranking.weights import Weights
+from streams.ports import StoredMemory, Vectors
+
+DAY: Final = timedelta(days=1)
+# A date match fades over a week before the asked period and two weeks after it: people tell of things afterwards.
+FADE_BEFORE: Final = 7 * DAY
+FADE_AFTER: Final = 14 * DAY
+# With few candidates their mean says little about what is common to all: it is shrunk by this many.
+MEAN_NEEDS: Final = 20
+_LONG_TURN: Final = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """`anchor`: found by its own text; else it stands beside such a one."""
+
+    memory: StoredMemory
+    anchor: bool
+
+    @property
+    def record(self) -> MemoryRecord:
+        return self.memory.record
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """`evidence` is the sum of `parts`, each already weighted; `coverage` in 0-1 and `cosine` are raw, with context.
+
+    `beside`: ids of the turns right before and after among the candidates. `matched`: words of the query found.
+    """
+
+    record: MemoryRecord
+    vector: Vectors
+    evidence: float
+    coverage: float
+    cosine: float
+    parts: Mapping[str, float]
+    matched: tuple[str, ...]
+    person: str | None
+    period: Period | None
+    beside: tuple[str, ...]
+
+
+def name_of(record: MemoryRecord) -> str | None:
+    """The speaker's name; None for a role such as "user"."""
+    speaker = (record.speaker or "").strip()
+    return speaker if speaker and fold(speaker) not in ROLE_NAMES else None
+
+
+def speakers_of(records: Sequence[MemoryRecord]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for record in records if (name := name_of(record))))
+
+
+def asked_persons(understanding: Understanding, speakers: Sequence[str]) -> tuple[str, ...]:
+    """Who the query is about: the names that it gives, else the speakers that its words name."""
+    if understanding.persons:
+        return understanding.persons
+    words = set(understanding.words)
+    return tuple(name for name in speakers if words.intersection(terms(name)))
+
+
+def score(
+    understanding: Understanding,
+    candidates: Sequence[Candidate],
+    query: Vectors | None,
+    *,
+    weights: Weights,
+) -> list[Judged]:
+    """Every candidate judged, in reading order. `query`: (dimension,) or None when there is no model."""
+    if not candidates:
+        return []
+    found = sorted(candidates, key=lambda one: place_of(one.record))
+    records = [one.record for one in found]
+    kinds = [kind_of(record) for record in records]
+    linked = steps(records, [one.anchor for one in found], weights.neighbours)
+    for_words, for_meaning = context(linked, kinds, weights)
+    persons = asked_persons(understanding, speakers_of(records))
+    names = set(chain.from_iterable(map(terms, persons)))
+
+    own = [term for term in understanding.words if term not in names]
+    added = {term: weight for term, weight in understanding.added.items() if term not in names}
+    presence = _presence(found, [*own, *added, *names])
+    coverage, matched = _coverage(presence, own, added, for_words, weights)
+    cosine = _cosine(found, query, for_meaning)
+    about, who = _persons(records, persons, presence, len(own) + len(added), list(names))
+    date, when = _dates(records, understanding.periods)
+    columns = {
+        "words": coverage
+        / weights.words_spread
+        * (weights.words_of_dialogue if understanding.dialogue else weights.words),
+        "meaning": cosine / weights.meaning_spread * weights.meaning,
+        "person": about * weights.person,
+        "date": date * weights.date,
+        "asked_for": _asked_for(understanding, records) * weights.asked_for,
+        **_kinds(found, kinds, linked, weights),
+    }
+    evidence = np.sum(list(columns.values()), axis=0)
+    return [
+        Judged(
+            record=record,
+            vector=found[i].memory.vector,
+            evidence=float(evidence[i]),
+            coverage=float(coverage[i]),
+            cosine=float(cosine[i]),
+            parts={name: float(column[i]) for name, column in columns.items() if column[i]},
+            matched=matched[i],
+            person=who[i],
+            period=when[i],
+            beside=tuple(
+                records[j].memory_id
+                for j, here in ((i - 1, linked[i]), (i + 1, i + 1 < len(found) and linked[i + 1]))
+                if here
+            ),
+        )
+        for i, record in enumerate(records)
+    ]
+
+
+def _presence(found: Sequence[Candidate], wanted: Sequence[str]) -> Floats:
+    """(n, len(wanted)): BM25 weight of each wanted term in each candidate's own text, 0 where it does not occur.
+
+    Read from the stored sparse vectors, so no text is tokenised again.
+    """
+    columns: dict[int, list[int]] = {}
+    for column, term in enumerate(wanted):
+        columns.setdefault(term_id(term), []).append(column)
+    presence = np.zeros((len(found), len(wanted)))
+    if not columns:
+        return presence
+    lengths = [len(one.memory.sparse.indices) for one in found]
+    size = sum(lengths)
+    ids = np.fromiter(chain.from_iterable(one.memory.sparse.indices for one in found), np.int64, size)
+    values = np.fromiter(chain.from_iterable(one.memory.sparse.values for one in found), np.float64, size)
+    rows = np.repeat(np.arange(len(found)), lengths)
+    hits = np.flatnonzero(np.isin(ids, np.fromiter(columns, np.int64, len(columns))))
+    for row, index, value in zip(rows[hits].tolist(), ids[hits].tolist(), values[hits].tolist(), strict=True):
+        for column in columns[index]:
+            presence[row, column] = value
+    return presence
+
+
+def _coverage(
+    presence: Floats, own: Sequence[str], added: Mapping[str, float], around: Floats, weights: Weights
+) -> tuple[Floats, list[tuple[str, ...]]]:
+    """Share of the query's IDF that a turn and those around it hold, about 0-1, and the own words of each turn.
+
+    The document frequencies are those among the candidates: nothing lost against exact statistics of the tenant, and
+    nothing to keep up to date.
+    """
+    n = len(presence)
+    size = len(own) + len(added)
+    if not size:
+        return np.zeros(n), [()] * n
+    here = presence[:, :size]
+    df = (here > 0).sum(axis=0)
+    idf = np.log1p((n - df + 0.5) / (df + 0.5)) ** weights.idf_power
+    whole = float(idf[: len(own)].sum()) or 1.0
+    held = around @ here
+    held = held * (1 + K1) / (held + K1)
+    coverage = held @ (idf * np.array([1.0] * len(own) + list(added.values()))) / whole
+    matched = [tuple(own[j] for j in np.flatnonzero(row[: len(own)]).tolist()) for row in here]
+    return coverage, matched
+
+
+def _cosine(found: Sequence[Candidate], query: Vectors | None, around: Floats) -> Floats:
+    """Cosine to the query above the candidates' mean, with what the turns around add."""
+    if query is None or not query.any():
+        return np.zeros(len(found))
+    cosines = np.stack([one.memory.vector for one in found]).astype(np.float64) @ query.astype(np.float64)
+    common = max(0.0, float(cosines.mean())) * len(found) / (len(found) + MEAN_NEEDS)
+    above: Floats = around @ (cosines - common)
+    return above
+
+
+def _persons(
+    records: Sequence[MemoryRecord], persons: Sequence[str], presence: Floats, first: int, names: Sequence[str]
+) -> tuple[Floats, list[str | None]]:
+    """1 where a candidate is of a person that was asked about: said by them, or about them where no one is named."""
+    about = np.zeros(len(records))
+    who: list[str | None] = [None] * len(records)
+    columns = {name: first + j for j, name in enumerate(names)}
+    for person in persons:
+        parts = terms(person)
+        for i, record in enumerate(records):
+            speaker = name_of(record)
+            told = record.layer is Layer.FACT or speaker is None
+            said = speaker is not None and not set(parts).isdisjoint(terms(speaker))
+            if said or (told and parts and all(presence[i, columns[part]] for part in parts)):
+                about[i] = 1.0
+                who[i] = person
+    return about, who
+
+
+def _closeness(at: datetime, period: Period) -> float:
+    start = period.start or (period.end or at) - 30 * DAY
+    end = period.end or start + 30 * DAY
+    if at < start:
+        return max(0.0, 1 - (start - at) / FADE_BEFORE)
+    if at >= end:
+        return max(0.0, 1 - (at - end) / FADE_AFTER)
+    return 1.0
+
+
+def _dates(records: Sequence[MemoryRecord], periods: Sequence[Period]) -> tuple[Floats, list[Period | None]]:
+    """How near each candidate was said to a period that was asked about, or what it tells of lies in it."""
+    close = np.zeros(len(records))
+    which: list[Period | None] = [None] * len(records)
+    for i, record in enumerate(records):
+        for period in periods:
+            near = _closeness(record.occurred_at, period)
+            told = record.time.start if record.time is not None else None
+            if told is not None:
+                near = max(near, _closeness(told, period))
+            if near > close[i]:
+                close[i], which[i] = near, period
+    return close, which
+
+
+def _asked_for(understanding: Understanding, records: Sequence[MemoryRecord]) -> Floats:
+    """1 where a candidate holds the kind of thing that was asked for: a time, a number."""
+    if understanding.asks is None:
+        return np.zeros(len(records))
+    cue = _TIME_CUE if understanding.asks == "time" else _NUMBER_CUE
+    return np.array([float(cue.search(record.content) is not None) for record in records])
+
+
+# Cues, not readings: resolving the time phrases of a hundred candidates would cost more than the search.
+_TIME_CUE: Final = re.compile(
+    r"\b(?:yesterday|today|tonight|tomorrow|last|next|ago|recently|just|since|morning|evening|days?|weeks?"
+    r"|weekends?|months?|years?|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|june|july"
+    r"|august|september|october|november|december|\d{4})\b"
+    r"|[昨今明后前]天|[上下本这去今明前][周年月]|星期|周[一二三四五六日末]|礼拜|[\d一二三四五六七八九十]+[年月日号天点]|刚刚|刚才|最近",
+    re.IGNORECASE,
+)
+_NUMBER_CUE: Final = re.compile(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred"
+    r"|thousand|once|twice|couple|few|several|dozen|half)\b|[一二两三四五六七八九十百千万半几]",
+    re.IGNORECASE,
+)
+
+
+def _kinds(
+    found: Sequence[Candidate], kinds: Sequence[Kind], linked: Sequence[bool], weights: Weights
+) -> dict[str, Floats]:
+    """What a turn is worth by its kind alone."""
+    n = len(found)
+    question = np.array([float(kind.ends_asking) for kind in kinds])
+    answer = np.zeros(n)
+    for i in range(1, n):
+        before, here = found[i - 1].record, found[i].record
+        answer[i] = linked[i] and kinds[i - 1].asks and before.speaker != here.speaker
+    length = np.array([min(math.log1p(len(one.memory.sparse.indices)), _LONG_TURN) for one in found])
+    first_person = np.array([float(kind.first_person) for kind in kinds])
+    return {
+        "question": question * weights.question,
+        "answer": answer * weights.answer,
+        "length": length * weights.length,
+        "first_person": first_person * weights.first_person,
+    }

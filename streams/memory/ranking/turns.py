@@ -1,0 +1,116 @@
+"""Candidates in their conversations: which stand side by side, and how much a turn takes over from those around it.
+
+A turn answers the one before it: dialogue context is worth more than any model. Nothing of it is stored; the turns
+around each hit are fetched with it and weighed here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schemas import Layer, MemoryRecord
+from streams.memory.ranking.weights import Weights
+
+Floats = NDArray[np.float64]
+
+# A pause that ends a conversation: what comes after it is no answer.
+PAUSE: Final = timedelta(hours=1)
+# How far context reaches once hits lie close together.
+REACH: Final = 4
+
+_ASIDE = re.compile(r"\s*\[[^\]]*\]\s*$")
+_ENDS_ASKING = re.compile(r"[?？][\"”」』)\s~～!！]*$")
+_FIRST_PERSON = re.compile(
+    r"\b(?:i|i['’](?:m|ve|d|ll)|my|me|mine|we|we['’](?:re|ve|d|ll)|our|us|myself)\b|[我俺咱]", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What kind of turn a text is."""
+
+    asks: bool
+    ends_asking: bool
+    first_person: bool
+
+
+def kind_of(record: MemoryRecord) -> Kind:
+    """A fact is a statement in the first person whatever its wording."""
+    if record.layer is Layer.FACT:
+        return Kind(asks=False, ends_asking=False, first_person=True)
+    text = record.content
+    asks = "?" in text or "？" in text
+    return Kind(
+        asks=asks,
+        # "What is it? [a photo of a cat]": what is attached does not end the sentence.
+        ends_asking=asks and _ENDS_ASKING.search(_ASIDE.sub("", text)) is not None,
+        first_person=_FIRST_PERSON.search(text) is not None,
+    )
+
+
+def place_of(record: MemoryRecord) -> tuple[str, int, str, int, int]:
+    """Where a turn stands: session, then the order of the store."""
+    source = record.source
+    return record.session_id, record.sequence, source.event_id, source.message, source.start
+
+
+def steps(records: Sequence[MemoryRecord], anchors: Sequence[bool], reach: int) -> list[bool]:
+    """For records in reading order: whether each is the very next turn after the one before it.
+
+    Around an anchor `reach` turns on either side are present, so inside that window neighbours in the list are
+    neighbours in the session; between two windows turns may be missing. Facts stand in no conversation.
+    """
+    linked = [False] * len(records)
+    turns = [i for i, record in enumerate(records) if record.layer is Layer.EPISODE]
+    inside = [False] * len(turns)
+    for at, index in enumerate(turns):
+        if anchors[index]:
+            # Pairs (k - 1, k) that lie within the window of this anchor.
+            for k in range(max(1, at - reach + 1), min(len(turns), at + reach + 1)):
+                inside[k] = True
+    for k in range(1, len(turns)):
+        one, other = records[turns[k - 1]], records[turns[k]]
+        linked[turns[k]] = (
+            inside[k]
+            and turns[k] == turns[k - 1] + 1
+            and one.session_id == other.session_id
+            and other.occurred_at - one.occurred_at <= PAUSE
+        )
+    return linked
+
+
+def context(linked: Sequence[bool], kinds: Sequence[Kind], weights: Weights) -> tuple[Floats, Floats]:
+    """Two matrices (n, n), for words and for meaning: row i says what turn i takes over from each turn, itself 1."""
+    n = len(linked)
+    words, meaning = np.eye(n), np.eye(n)
+    for matrix, side in ((words, 0), (meaning, 1)):
+        for i in range(n):
+            share = 1.0
+            for distance in range(1, REACH + 1):
+                j = i - distance
+                if j < 0 or not linked[j + 1]:
+                    break
+                share *= _fades(distance, weights.before[side], weights.before_question[side], kinds[j].asks, weights)
+                matrix[i, j] = share
+            share = 1.0
+            for distance in range(1, REACH + 1):
+                j = i + distance
+                if j >= n or not linked[j]:
+                    break
+                share *= _fades(distance, weights.after[side], weights.after[side], False, weights)
+                matrix[i, j] = share
+    return words, meaning
+
+
+def _fades(distance: int, first: float, first_question: float, question: bool, weights: Weights) -> float:
+    if distance == 1:
+        return first_question if question else first
+    # Two turns away is the same speaker again: nearly as close. Beyond that it fades by the plain share.
+    return weights.second if distance == 2 else first
