@@ -1,4 +1,4 @@
-"""What redaction finds, what it leaves alone, and how fast: `python -m bench.redaction GOLD [--predictions OUT] [--json]`.
+"""What redaction finds, what it leaves alone, and how fast.
 
 GOLD rows: `id, lang, text, entities [{type, start, end, text}], scope, tags`. An entity is found when predicted spans
 cover 80 % of its letters and digits; a row is touched when a prediction of a type in its scope overlaps no entity.

@@ -196,7 +196,10 @@ class RedactionSession:
         return f"[{entity.upper()}_{self._numbers[key]}]"
 
     def _render(self, text: str, spans: tuple[Span, ...]) -> tuple[str, int, list[tuple[int, int, int]]]:
-        """The redacted text, the number of dropped sentences, and what was kept: (start in it, start in text, length)."""
+        """The redacted text, the number of dropped sentences, and what was kept of the text.
+
+        Each kept piece is (start in the redacted text, start in the text, length).
+        """
         sentences = widen(text, ((span.start, span.end) for span in spans if span.action == "drop"))
         edits = [(start, end, DROPPED) for start, end, _ in sentences]
         at = 0

@@ -28,10 +28,13 @@ settings.register_profile("redaction", deadline=None, suppress_health_check=[Hea
 settings.load_profile("redaction")
 
 FRAGMENTS = (
-    "密码是", "验证码", "my password is ", "code ", "卡号", "电话", "call me at ", "138", "0013", "8000", "1380013800", "4111 1111 1111 1111",
-    "6222 0212 3456 7890 128", "8392", "abc123!", "hunter2", "a@b.cn", "https://u:p4ss@h.cn/?token=", "sk-proj-", "AKIA", "[PHONE_1]", "[DROPPED]",
-    "&#49;", "&nbsp;", "\u200b", "１２３", "一三八零零一三八", "one three eight zero", "then ", "然后", "。", "! ", "\n", ", ", "-", ".", " ", "😀", "身份证",
-    "11010519491231002X", "192.168.1.1", "::1", "token=", "\"", "'", "{", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcdefghijk", "-----BEGIN PRIVATE KEY-----",
+    "密码是", "验证码", "my password is ", "code ", "卡号", "电话", "call me at ", "138",
+    "0013", "8000", "1380013800", "4111 1111 1111 1111", "6222 0212 3456 7890 128", "8392", "abc123!",
+    "hunter2", "a@b.cn", "https://u:p4ss@h.cn/?token=", "sk-proj-", "AKIA", "[PHONE_1]", "[DROPPED]",
+    "&#49;", "&nbsp;", "\u200b", "１２３", "一三八零零一三八", "one three eight zero",
+    "then ", "然后", "。", "! ", "\n", ", ", "-", ".", " ", "😀", "身份证", "11010519491231002X",
+    "192.168.1.1", "::1", "token=", "\"", "'", "{",
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcdefghijk", "-----BEGIN PRIVATE KEY-----",
 )  # fmt: skip
 texts = st.one_of(
     st.text(max_size=60),

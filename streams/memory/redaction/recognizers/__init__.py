@@ -6,6 +6,7 @@ from streams.memory.redaction.recognizers import (
     codes,
     contact,
     keys,
+    named_keys,
     network,
     papers,
     passwords,
@@ -39,8 +40,8 @@ BUILTIN: tuple[Recognizer, ...] = (
     keys.HEADER,
     codes.CODE,
     passwords.PASSWORD,
-    passwords.ASSIGNED,
-    passwords.NAMED_KEY,
+    named_keys.ASSIGNED,
+    named_keys.NAMED_KEY,
 )
 
 __all__ = ["BUILTIN", "REVISION", "Recognizer"]

@@ -9,7 +9,8 @@ from streams.memory.redaction.model import Hit
 from streams.memory.redaction.recognizers.base import LABELLED, Recognizer
 
 _ROOM = (
-    r"(?:\s?[A-Za-z]?[0-9]{1,4}[A-Za-z]?\s?(?:号楼|栋|幢|座))?(?:\s?[0-9A-Za-z]{1,3}\s?(?:单元|门))?(?:\s?[0-9]{1,3}\s?[层楼])?"
+    r"(?:\s?[A-Za-z]?[0-9]{1,4}[A-Za-z]?\s?(?:号楼|栋|幢|座))?(?:\s?[0-9A-Za-z]{1,3}\s?(?:单元|"
+    r"门))?(?:\s?[0-9]{1,3}\s?[层楼])?"
     r"(?:\s?[A-Za-z]?[0-9]{2,5}[A-Za-z]?\s?(?:室|房|户|号)?)?"
 )
 _NUMBER_ZH = re.compile(
@@ -35,7 +36,8 @@ _STREET_EN = re.compile(
     r"(?<![0-9A-Za-z.,:/$€£\-])[0-9]{1,6}[A-Za-z]?,? (?:[NSEW]\.? |North |South |East |"
     r"West )?(?:(?:[A-Z][\w'’.\-]{0,24}|[0-9]{1,3}(?:st|nd|rd|th)) ){1,4}"
     + _KIND
-    + r"\b\.?(?: (?:NW|NE|SW|SE|N|S|E|W)\b)?(?:,? ?(?:Apt|Apartment|Suite|Ste|Unit|Flat|Floor|#)\.? ?#?[0-9A-Za-z\-]{1,6})?"
+    + r"\b\.?(?: (?:NW|NE|SW|SE|N|S|E|W)\b)?(?:,? ?(?:Apt|Apartment|Suite|Ste|Unit|Flat|Floor|"
+    r"#)\.? ?#?[0-9A-Za-z\-]{1,6})?"
     r"(?:, [A-Z][A-Za-z .'\-]{1,30}?(?:, ?[A-Z]{2})?(?: [0-9]{5}(?:-[0-9]{4})?|"
     r" [A-Z]{1,2}[0-9][0-9A-Z]? [0-9][A-Z]{2}))?"
 )

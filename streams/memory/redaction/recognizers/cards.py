@@ -122,7 +122,8 @@ def _cards(text: str) -> Iterator[Hit]:
 
 
 _CVV = re.compile(
-    r"(?:\bcvv2?|\bcvc2?|\bcvn2?|\bcid|card verification (?:code|value|number)|security code|安全码|背面(?:的)?(?:后)?(?:三|"
+    r"(?:\bcvv2?|\bcvc2?|\bcvn2?|\bcid|card verification (?:code|value|number)|security code|安全码|"
+    r"背面(?:的)?(?:后)?(?:三|"
     r"3)位(?:数字?|码)?|"
     r"(?:three|3|four|4)[ -]digits?(?: code| number| one)? (?:on|at) the (?:back|front)(?: of (?:the|my) card)?)"
     r"(?:[\s:：=#\-()（）]|is|are|was|code|number|on the (?:back of the )?card|是|为|码|卡背面三位|卡背面|背面|三位|后|"
@@ -170,8 +171,8 @@ _IBAN_LABEL = re.compile(r"\biban\b[^\n]{0,24}$")
 
 # Countries that use the format without being in the SWIFT registry, with their lengths.
 _UNREGISTERED = {
-    "AO": 25, "BF": 28, "BJ": 28, "CF": 27, "CG": 27, "CI": 28, "CM": 27, "CV": 25, "DZ": 26, "GA": 27, "GQ": 27, "GW": 25,
-    "IR": 26, "KM": 27, "MA": 28, "MG": 27, "ML": 28, "MZ": 25, "NE": 28, "SN": 28, "TD": 27, "TG": 28,
+    "AO": 25, "BF": 28, "BJ": 28, "CF": 27, "CG": 27, "CI": 28, "CM": 27, "CV": 25, "DZ": 26, "GA": 27, "GQ": 27,
+    "GW": 25, "IR": 26, "KM": 27, "MA": 28, "MG": 27, "ML": 28, "MZ": 25, "NE": 28, "SN": 28, "TD": 27, "TG": 28,
 }  # fmt: skip
 
 

@@ -9,23 +9,35 @@ from streams.memory.redaction.model import Hit
 from streams.memory.redaction.recognizers.base import LABELLED, Recognizer, before
 
 # 4 to 10 letters and digits with at least one digit, maybe in groups ("118 245", "KX7-22Q", "0 4 8 2 1 6").
-_DIGITS = r"[0-9]{1,2}-[0-9]{1,2}-[0-9]{3,5}|[0-9]{4,10}|[0-9]{2}(?:[ \-][0-9]{2}){2,3}|[0-9]{2,4}[ \-][0-9]{2,4}|[0-9](?:[ \-][0-9]){3,7}"
+_DIGITS = (
+    r"[0-9]{1,2}-[0-9]{1,2}-[0-9]{3,5}|[0-9]{4,10}|[0-9]{2}(?:[ \-][0-9]{2}){2,3}|[0-9]{2,4}[ \-][0-9]{2,4}|"
+    r"[0-9](?:[ \-][0-9]){3,7}"
+)
 _MIXED = r"(?=[A-Za-z\-]{0,9}[0-9])[A-Za-z0-9]{2,5}(?:-[A-Za-z0-9]{2,5}){1,2}|(?=[A-Za-z]{0,9}[0-9])[A-Za-z0-9]{4,10}"
-_END = r"(?![A-Za-z0-9@]|[\-.:/][0-9A-Za-z]|[ ]?(?:位|分钟|秒|小时|天|元|块|次|个|条|年|月|号楼|%|digits?\b|characters?\b|minutes?\b|mins?\b|hours?\b|seconds?\b|times?\b|days?\b|lines?\b))"
+_END = (
+    r"(?![A-Za-z0-9@]|[\-.:/][0-9A-Za-z]|[ ]?(?:位|分钟|秒|小时|天|元|块|次|个|条|年|月|号楼|%|digits?\b|"
+    r"characters?\b|minutes?\b|mins?\b|hours?\b|seconds?\b|times?\b|days?\b|lines?\b))"
+)
 
 _ZH = (
-    r"(?:验证码|校验码|验证碼|驗證碼|动态码|动态密码|动态口令|一次性(?:密码|口令|验证码)|短信码|短信密码|激活码|确认码|安全码|"
+    r"(?:验证码|校验码|验证碼|驗證碼|动态码|动态密码|动态口令|一次性(?:密码|口令|验证码)|短信码|短信密码|激活码|"
+    r"确认码|安全码|"
     r"取件码|取货码|提货码|登录码|登陆码|识别码|授权码|核销码|认证码|随机码|口令码|提取码)"
 )
-_LINK_ZH = r"(?:[\s:：=,，\"'(（\[【\-]|就?是|为|应该是|换成|变成|改成|给你|发的是|收到的?|到了|来了|如下|了|刚才的?|刚刚|我的?|这个|那个|新的|现在|code|no\.?){0,6}"
+_LINK_ZH = (
+    r"(?:[\s:：=,，\"'(（\[【\-]|就?是|为|应该是|换成|变成|改成|给你|发的是|收到的?|到了|来了|如下|了|刚才的?|"
+    r"刚刚|我的?|这个|那个|新的|现在|code|no\.?){0,6}"
+)
 _AFTER_ZH = re.compile(_ZH + _LINK_ZH + rf"(?P<value>{_DIGITS}|{_MIXED})" + _END)
 _BEFORE_ZH = re.compile(
     rf"(?<![0-9A-Za-z.\-/])(?P<value>{_DIGITS})(?![0-9A-Za-z])"
-    rf"(?:\s?(?:就?是|为|作为|[(（，,]|这个|那个|这是|才是)\s?[^\d\n。！？]{{0,12}}?(?:登[录陆]|注册|支付|短信|手机)?{_ZH}"
+    rf"(?:\s?(?:就?是|为|作为|[(（，,]|这个|那个|这是|才是)\s?[^\d\n。！？]{{0,12}}?(?:登[录陆]|注册|支付|短信|"
+    rf"手机)?{_ZH}"
     r"|\s?(?:来|去)?(?:登[录陆]|完成验证|进行验证|验证身份|完成登[录陆]))"
 )
 _USE_ZH = re.compile(
-    rf"(?:输入?|填写?|用|使用|回复)(?:一下|上)?\s?(?P<value>{_DIGITS})(?![0-9A-Za-z])\s?[^\d\n。！？]{{0,6}}?(?:登[录陆]|验证|激活|确认)"
+    rf"(?:输入?|填写?|用|使用|回复)(?:一下|"
+    rf"上)?\s?(?P<value>{_DIGITS})(?![0-9A-Za-z])\s?[^\d\n。！？]{{0,6}}?(?:登[录陆]|验证|激活|确认)"
 )
 
 # "code" alone is many things; what stands before it tells.
@@ -39,7 +51,8 @@ _NOT_A_SECRET = (
     r"clean|engine|tracking|reference|legacy|with|no|of|penal|civil|labou?r|telegraph)"
 )
 _EN = (
-    r"(?:(?:verification|verify|confirmation|security|2[ \-]step|two[ \-]step|log[ \-]?in|sign[ \-]?in|one[ \-]?time|auth(?:entication|"
+    r"(?:(?:verification|verify|confirmation|security|2[ \-]step|two[ \-]step|log[ \-]?in|sign[ \-]?in|"
+    r"one[ \-]?time|auth(?:entication|"
     r"orization|enticator)?|access|activation|sms|"
     r"2fa|mfa|two[ \-]factor|backup|recovery|reset|temporary|validation|registration|secret|pairing|device|unique|"
     r"single[ \-]use)[ \-]?(?:pass)?(?:codes?|coce|pin|number|password)|"
@@ -47,13 +60,16 @@ _EN = (
     r"authenticator)(?= (?:says|shows|is))|"
     r"(?<![a-z])(?<!-)code|\bpin|\bcodes?(?= (?:they|you|we) (?:texted|sent|emailed)))"
 )
-_LINK_EN = r"(?:[\s:：=,\"'(\[\-#]|is|was|are|says|shows|now|it's|it is|by sms|via sms|they (?:texted|sent|gave) me|(?:for|on|to|from|in) [A-Za-z.]{1,20}|you requested|below|the|your|my){0,8}"
+_LINK_EN = (
+    r"(?:[\s:：=,\"'(\[\-#]|is|was|are|says|shows|now|it's|it is|by sms|via sms|they (?:texted|sent|gave) me|"
+    r"(?:for|on|to|from|in) [A-Za-z.]{1,20}|you requested|below|the|your|my){0,8}"
+)
 _AFTER_EN = re.compile(
     _EN
     + r"(?![a-z])"
     + _LINK_EN
-    + rf"(?P<value>{_DIGITS}|(?-i:(?=[A-Z\-]{{0,9}}[0-9])[A-Z0-9]{{3,5}}-?[A-Z0-9]{{2,5}})|(?<=[:\" ])(?=[a-z]{{0,9}}[0-9])[a-z0-9]{{3,5}}-[a-z0-9]{{3,5}})"
-    + _END,
+    + rf"(?P<value>{_DIGITS}|(?-i:(?=[A-Z\-]{{0,9}}[0-9])[A-Z0-9]{{3,5}}-?[A-Z0-9]{{2,5}})|"
+    rf"(?<=[:\" ])(?=[a-z]{{0,9}}[0-9])[a-z0-9]{{3,5}}-[a-z0-9]{{3,5}})" + _END,
     re.IGNORECASE | re.ASCII,
 )
 _BEFORE_EN = re.compile(
@@ -85,13 +101,14 @@ _WITH_EN = re.compile(
 )
 _NEAR_ZH = re.compile(rf"{_ZH}(?P<gap>[^\d。！？\n；A-Za-z]{{0,16}})(?P<value>{_DIGITS})" + _END)
 _LOOSE_ZH = re.compile(
-    rf"(?:(?<![编号页代邮条价数尺密起扫二])码\s?(?:是|为|[:：])|验证[^\d。\n，,]{{0,10}}(?:是|为|[:：]))\s?(?P<value>{_DIGITS})"
-    + _END
+    rf"(?:(?<![编号页代邮条价数尺密起扫二])码\s?(?:是|为|[:：])|验证[^\d。\n，,]{{0,10}}(?:是|为|"
+    rf"[:：]))\s?(?P<value>{_DIGITS})" + _END
 )
 _LOOSE_EN = re.compile(rf"\bverification\s?[:：]\s?(?P<value>{_DIGITS})" + _END, re.IGNORECASE | re.ASCII)
 _CALLED_FOR = re.compile(r"登[录陆]|验证|短信|收到|发来|注册")
 _ABOUT = re.compile(
-    r"过期|收不到|没收到|有效|错误|发送|次数|位数|长度|超时|重新获取|格式|第|编号|error|status|return|version|review|exit"
+    r"过期|收不到|没收到|有效|错误|发送|次数|位数|长度|超时|重新获取|格式|第|编号|error|status|return|version|"
+    r"review|exit"
 )
 _CONFIRM_EN = re.compile(
     rf"\bconfirm (?:it )?with (?:the )?code (?P<value>{_DIGITS})(?![0-9A-Za-z])", re.IGNORECASE | re.ASCII
@@ -164,7 +181,7 @@ def _codes(text: str) -> Iterator[Hit]:
 
 _OWNER = re.compile(
     r"\b(?:your|my|the|his|her|our|this|a|use|enter|their|new)\s(?:[\w.&'\-]{1,20}\s){0,2}$|[\]】>]\s?$|"
-    r"^\s?(?:[a-z]{2,16}\s){0,2}$"
+    r"^\s?(?:[a-z]{2,16}\s){0,2}$|(?<!错误)(?<!返回)(?<!状态)(?<!异常)(?<!响应)(?<!退出)[\u4e00-\u9fff]\s?$"
 )
 
 

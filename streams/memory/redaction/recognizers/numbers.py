@@ -10,7 +10,8 @@ from dataclasses import dataclass
 _BETWEEN = r"(?:(?!\ufffc)[\W_]){0,6}"
 _GOES_ON = (
     r"(?:and then|then|and|followed by|after that|next|plus|dash|space|dot|the rest is|ending(?: in| with)?|"
-    r"然后是?|接着是?|接下来是?|再是?|再来|后面(?:再?是|跟着?|接)?|跟着|后[三四五六七八]位是?|中间是?|最后是?|加上?|杠|横杠|空格|点)"
+    r"然后是?|接着是?|接下来是?|再是?|再来|后面(?:再?是|跟着?|接)?|跟着|后[三四五六七八]位是?|中间是?|最后是?|"
+    r"加上?|杠|横杠|空格|点)"
 )
 _RUN = re.compile(
     rf"[0-9](?:{_BETWEEN}(?:{_GOES_ON}{_BETWEEN})?[0-9])*",
@@ -64,7 +65,8 @@ def stands_alone(text: str, start: int, end: int) -> bool:
 
 # What is called one of these is no phone and no card, however it adds up.
 OTHER_NUMBER = re.compile(
-    r"(?:订单|单号|运单|快递|物流|流水|工号|学号|群号|群|编号|编码|发票|邮编|序列号|型号|批次|条码|房间|版本|端口|坐标|经纬度|金额|价格|合同|任务|"
+    r"(?:订单|单号|运单|快递|物流|流水|工号|学号|群号|群|编号|编码|发票|邮编|序列号|型号|批次|条码|房间|版本|端口|"
+    r"坐标|经纬度|金额|价格|合同|任务|"
     r"时间戳|雪花|商品|产品|货号|案号|书号|期号|积分|专利|申请|许可|uid|isbn|issn|"
     r"order|tracking|invoice|serial|sku|ticket|reference|ref|version|build|commit|timestamp|snowflake|upc|ean|"
     r"transaction|request|trace|session|job|task|part|model|product|item|lot|batch|case|zip|port|ts|id)"

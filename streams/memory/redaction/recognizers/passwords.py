@@ -1,4 +1,4 @@
-"""Passwords and PINs, and keys that only their name gives away: "密码是…", "my password is …", `api_key = "…"`."""
+"""Passwords and PINs as people tell them: "密码是…", "my password is …", "hunter2 is my password"."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from collections.abc import Iterator
 
 from streams.memory.redaction.model import Hit
 from streams.memory.redaction.recognizers.base import LABELLED, Recognizer, after, before
-from streams.memory.redaction.recognizers.keys import entropy, is_dummy, is_stand_in
+from streams.memory.redaction.recognizers.keys import is_stand_in
 from streams.memory.redaction.recognizers.numbers import OTHER_NUMBER
+from streams.memory.redaction.recognizers.tokens import EXPRESSION, MADE_UP, like_password, trim
 
 _TOKEN = r"[!-~]{1,200}"
 _ZH_LABEL = r"(?:密码|密碼|口令|暗号|PIN\s?码|pin|passcode|password|passwd|pwd|密保答案)"
 _ZH_LINK = (
     r"(?:\s?(?:也|还|就|应该|暂时|现在|一直|仍然|统一|都|好像|之前|以前|原来|默认|已经|先|被我?)){0,3}\s?"
-    r"(?:(?:改|设|换|重置|设置|变|定|更新|修改)(?:成|为|到|了[,，]?\s?(?:现在|新的)?[用是]的?是?|的是)了?|用的?是?|叫做?|是|为|写的是|[:：=]|(?:是|为)[:：])"
+    r"(?:(?:改|设|换|重置|设置|变|定|更新|修改)(?:成|为|到|了[,，]?\s?(?:现在|新的)?[用是]的?是?|的是)了?|"
+    r"用的?是?|叫做?|是|为|写的是|[:：=]|(?:是|为)[:：])"
     r"\s?(?:以前|之前|原来|原先)?(?:那个|这个)?的?\s?"
 )
 _STRONG_ZH = re.compile(
@@ -26,16 +28,17 @@ _PLAIN_ZH = re.compile(
     rf"(?:密码|密碼|口令|PIN\s?码)[\s\"'(（【\[]{{0,2}}(?P<value>{_TOKEN})", re.IGNORECASE | re.ASCII
 )
 _REVERSE_ZH = re.compile(
-    r"(?<![!-~])(?P<value>[!-~]{3,64}?)[\"']?\s?(?:就是|才是|是|为|作为|当|这个|那个)(?:[^\s\d,，。！？!?\n]{0,10}?)(?:密码|口令|密碼)(?!是|"
+    r"(?<![!-~])(?P<value>[!-~]{3,64}?)[\"']?\s?(?:就是|才是|是|为|作为|当|这个|"
+    r"那个)(?:[^\s\d,，。！？!?\n]{0,10}?)(?:密码|口令|密碼)(?!是|"
     r"[^\s。！，,]{0,4}[吗么])"
 )
 # Spoken words as a secret: only where nothing but a secret can stand.
 _WORDS_ZH = re.compile(
-    r"(?:口令|暗号|密保答案)(?:就?是[:：]?|为[:：]?|[:：])\s?[\"'“]?(?P<value>[\u4e00-\u9fff]{2,10})(?=[\"'”，。！,!\s]|$)"
+    r"(?:口令|暗号|密保答案)(?:就?是[:：]?|为[:：]?|"
+    r"[:：])\s?[\"'“]?(?P<value>[\u4e00-\u9fff]{2,10})(?=[\"'”，。！,!\s]|$)"
 )
 _QUOTED_ZH = re.compile(r"(?:密码|密碼|口令|暗号)(?:就?是|为|[:：]|改成|设成|设为)?\s?\"(?P<value>[^\"\n]{2,40})\"")
 _NO_VALUE_ZH = re.compile(r"什么|多少|错|对的|一样|空的?|没|不|正确|安全|必须|自己|忘|谁|哪|怎么|啥")
-
 _EN_LABEL = (
     r"(?:pass ?words?|passwd|pwd|pass ?phrases?|pass ?codes?|\bpw|\bpin(?: ?code| number)?|\bpass(?=\s?[:=])|"
     r"(?:door|gate|alarm|garage|unlock|lock|safe|entry|building|keypad|locker|vault|house)(?: ?lock)?(?: code|"
@@ -68,7 +71,7 @@ _REVERSE_EN = re.compile(
 )
 _CREDENTIALS = re.compile(
     r"(?:\b(?:login|log-in|credentials?|creds|account|logins)\b[^\n:/]{0,40}?(?:\bis\b|\bare\b|[:：]|\blike\b)|账号|"
-    r"用户名)\s{0,2}"
+    r"用户名|登[录陆]|wi-?fi is|wi-?fi)\s{0,2}[:：]?\s{0,2}"
     r"(?P<user>[^\s:/，,]{2,64})\s{0,2}[/:|]\s{0,2}(?P<value>[!-~]{5,64})",
     re.IGNORECASE | re.ASCII,
 )
@@ -78,49 +81,6 @@ _MORE_CREDENTIALS = re.compile(
 )
 _WITH_EN = re.compile(
     r"\b(?:with|its?|had|the|login|and) (?:the )?pass(?:word|code)\s(?P<quote>['\"]?)(?P<value>[^\s'\"]{4,64})",
-    re.IGNORECASE | re.ASCII,
-)
-
-# A value in code: a name that says secret, an assignment, and a literal.
-_NAME = r"(?<![A-Za-z0-9_\-.])[A-Za-z_][A-Za-z0-9_\-.]{1,79}"
-_SECRET_NAME = re.compile(
-    r"pass(?:word|wd|phrase)?(?![a-z]*(?:enger|age|ive|port|ed))|pwd|secret|token|api[_\-.]?key|(?:access|private|"
-    r"secret|auth|encryption|signing|account|license|service|client|master|app)[_\-.]?(?:key|id)$|"
-    r"credential|auth|session|sess_?id$|(?:^|[_\-.])key|key$",
-    re.IGNORECASE | re.ASCII,
-)
-_ASSIGN_QUOTED = re.compile(
-    rf"(?P<name>{_NAME})(?:[\"']?\]?\s{{0,8}}(?:===?|!==?|:=|\?=|=>|->|[=:])|"
-    rf"[\"']\s{{0,8}},)\s{{0,4}}[brfu@]{{0,2}}(?P<quote>[\"'`])(?=(?P<value>[^\n]{{1,400}}?)(?P=quote)(?![A-Za-z0-9]))"
-)
-_ASSIGN_BARE = re.compile(
-    rf"(?P<name>{_NAME})\s{{0,4}}(?::=|\?=|=>|"
-    rf"[=:])\s{{0,2}}(?=(?P<value>[^\s\"'`,;(){{}}\[\]<>$=:][^\s\"'`;]{{3,300}}))"
-)
-_IS_PASSWORD = re.compile(r"pass|pwd", re.IGNORECASE | re.ASCII)
-_EXPRESSION = re.compile(
-    r"^[A-Za-z_][\w.]*\(|^[\w.]+\[|^(?:os|process|env|self|this|config|settings|request|req|params|args|options)\.|"
-    r"\(\)|^(?:str|string|int|bool|true|false|null|none|nil|undefined|required|optional|self|function|new|await|"
-    r"import|return|char|byte)\b",
-    re.IGNORECASE | re.ASCII,
-)
-
-# "the key is …", "token: …", "密钥是 …": the name of a key, then something that looks like one.
-_KEY_WORD = (
-    r"(?:api[ _\-]?keys?|(?-i:[AS]K)(?=\s?[:：=])|[A-Za-z0-9_]{1,24}(?:secret|token|_key)|secret(?:[ _\-]?(?:key|access key|id))?|(?:access|"
-    r"auth|bearer|refresh|session|bot|personal access|app|deploy|service)[ _\-]?(?:key|token)s?|tokens?|"
-    r"\bkeys?|credentials?|client[ _\-]?(?:secret|id)|access ?key ?(?:id|secret)|accesskeysecret|secretid|secretkey|"
-    r"webhook|subscription key|sas|密钥|秘钥|令牌|私钥|授权码|凭证|口令|密匙|license key)"
-)
-_KEY_SAID = re.compile(
-    rf"(?<![A-Za-z0-9&?/=.\-]){_KEY_WORD}[\"']?(?:[\s:：=\"'(`\-]|is|was|are|to|for|of|is set|set|the|this|it|that|"
-    rf"your|id|value|(?:[A-Za-z]{{2,16}} ){{1,3}}?(?:service|api|account|server|app)|是|为|我的?|给你|改成|换成|用){{1,8}}"
-    r"(?P<value>(?![/&=:%|#@^*])[A-Za-z0-9_\-.+/=~!:%|&#@^*]{8,600})",
-    re.IGNORECASE | re.ASCII,
-)
-_SAYS_SECRET = re.compile(r"token|secret|api[ _-]?key|密钥|令牌", re.IGNORECASE | re.ASCII)
-_COOKIE = re.compile(
-    r"cookie:\s?(?P<value>[^\s=;]{2,40}=[^\s;]{8,400}(?:;[ ]?[^\s=;]{1,40}(?:=[^;\n]{0,200})?){0,20})",
     re.IGNORECASE | re.ASCII,
 )
 _ADJECTIVE = re.compile(r"(?:[a-z]+(?:ed|ing|able|ible|ly|ful|less|ive|ous)|[a-z]{1,3})$")
@@ -240,56 +200,33 @@ _PREDICATES = frozenset(
         "prompt",
     ]
 )
-
-
-def _like_password(value: str) -> bool:
-    """A digit, a symbol inside, or letters in both cases: not a word of the sentence."""
-    core = value.strip("\"'`.,;:!?()[]")
-    if re.search(r"[0-9]", core):
-        return len(core) >= 3
-    return bool(re.search(r"[^A-Za-z'\-]", core)) or bool(re.search(r"[a-z][A-Z]", core))
-
-
 _UNIT = re.compile(
-    r"\s?(?:位|个|次|分钟|天|年|月|小时|秒|字符|个字符|characters?\b|chars?\b|digits?\b|times?\b|minutes?\b|days?\b|letters?\b|"
+    r"\s?(?:位|个|次|分钟|天|年|月|小时|秒|字符|个字符|characters?\b|chars?\b|digits?\b|times?\b|minutes?\b|"
+    r"days?\b|letters?\b|"
     r"months?\b|attempts?\b)"
 )
-
-
-def _trim(text: str, start: int, end: int, quote: str = "") -> tuple[int, int]:
-    """Without the punctuation of the sentence around it, and only up to the closing quote."""
-    if quote:
-        close = text.find({"(": ")"}.get(quote, quote), start, start + 80)
-        if close > start and "\n" not in text[start:close]:
-            return start, close
-    while end > start and text[end - 1] in ",.;:\"'`)]}>":
-        end -= 1
-    while (
-        start < end
-        and text[start] in "\"'`([{"
-        and text[start + 1 : end].find({"(": ")", "[": "]", "{": "}"}.get(text[start], text[start])) < 0
-    ):
-        start += 1
-    return start, end
-
-
 # What a code opens, with or without the word "password".
 _DOOR_ZH = re.compile(
-    r"(?:门禁|门锁|大门|单元门|保险柜|保险箱|车库|储物柜|行李箱|密码箱|指纹锁|智能锁|锁屏|手机解锁)[^\d。！？\n，,]{0,8}?(?:是|为|[:：]|按|输入?)\s?"
+    r"(?:门禁|门锁|大门|单元门|保险柜|保险箱|车库|储物柜|行李箱|密码箱|指纹锁|智能锁|锁屏|"
+    r"手机解锁)[^\d。！？\n，,]{0,8}?(?:是|为|[:：]|按|输入?)\s?"
     r"(?P<value>[0-9]{1,2}-[0-9]{1,2}-[0-9]{1,2}|[0-9*]{4,8}[#*]?)(?![0-9A-Za-z年月号])"
 )
 _DOOR_EN = re.compile(
-    r"\b(?:keypad|vault|garage|gate|alarm|safe|lock ?box|locker|padlock|front door|back door|building|elevator)\b[^\d\n.!?]{0,24}?"
-    r"(?:\bis|\bopens with|:|\bpunch in|\benter|\bdial|\btype|\bpress|\buse)\s(?P<value>[0-9]{1,2}-[0-9]{1,2}-[0-9]{1,2}|[0-9*]{4,8}[#*]?)"
+    r"\b(?:keypad|vault|garage|gate|alarm|safe|lock ?box|locker|padlock|front door|back door|building|"
+    r"elevator)\b[^\d\n.!?]{0,24}?"
+    r"(?:\bis|\bopens with|:|\bpunch in|\benter|\bdial|\btype|\bpress|"
+    r"\buse)\s(?P<value>[0-9]{1,2}-[0-9]{1,2}-[0-9]{1,2}|[0-9*]{4,8}[#*]?)"
     r"(?![0-9A-Za-z]|[ ]?(?:m2|sq|years?|square|people|dollars|floors|meters|feet)\b)",
     re.IGNORECASE | re.ASCII,
 )
 _IT_IS = re.compile(
-    r"(?:password|passcode|passphrase|\bpin|密码|口令)\s?[?？]\s{0,2}(?:it['’]?s|it is|here(?: it is)?|是|就是)[\s:：]{0,2}(?P<value>[!-~]{4,64})",
+    r"(?:password|passcode|passphrase|\bpin|密码|口令)\s?[?？]\s{0,2}(?:it['’]?s|it is|here(?: it is)?|是|"
+    r"就是)[\s:：]{0,2}(?P<value>[!-~]{4,64})",
     re.IGNORECASE | re.ASCII,
 )
 _FROM_TO = re.compile(
-    r"(?:密码|口令|password|passcode|\bpin)[^。！？\n]{0,40}?(?:换成|改成|变成|改为|换为|\bto)\s?(?P<value>[!-~]{4,64})",
+    r"(?:密码|口令|password|passcode|\bpin)[^。！？\n]{0,40}?(?:换成|改成|变成|改为|换为|"
+    r"\bto)\s?(?P<value>[!-~]{4,64})",
     re.IGNORECASE | re.ASCII,
 )
 _OTHER_ONE = re.compile(
@@ -316,17 +253,18 @@ def _opens_a_door(text: str) -> Iterator[tuple[int, int]]:
                 yield found.span("value")
     for pattern in (_IT_IS, _FROM_TO, _TRY, _LISTED, _KNOWN_USER):
         for found in pattern.finditer(text):
-            start, end = _trim(text, *found.span("value"))
+            start, end = trim(text, *found.span("value"))
             if end - start >= 4 and _MIXED.search(text[start:end]):
                 yield start, end
     for found in _OTHER_ONE.finditer(text):
-        start, end = _trim(text, *found.span("value"))
+        start, end = trim(text, *found.span("value"))
         if _MIXED.search(text[start:end]) and _NEAR.search(text, max(0, found.start() - 60), found.end() + 60):
             yield start, end
 
 
 _NEAR = re.compile(
-    r"密码|密碼|口令|暗号|PIN\s?码|\bpass ?words?\b|\bpasswd\b|\bpwd\b|\bpass ?code\b|\bpass ?phrase\b|\bpin\b(?! code)",
+    r"密码|密碼|口令|暗号|PIN\s?码|\bpass ?words?\b|\bpasswd\b|\bpwd\b|\bpass ?code\b|\bpass ?phrase\b|"
+    r"\bpin\b(?! code)",
     re.IGNORECASE | re.ASCII,
 )
 _NEAR_CHARS = 26
@@ -350,7 +288,7 @@ def _told_nearby(text: str) -> Iterator[tuple[int, int]]:
         limit = stop.start() if stop else min(len(text), label.end() + 60)
         spoken = not label.group()[0].isascii() or label.group().lower() == "pin"
         for token in _ASCII_TOKEN.finditer(text, label.end(), limit):
-            start, end = _trim(text, *token.span())
+            start, end = trim(text, *token.span())
             gap, value = text[label.end() : start], text[start:end]
             if len(gap) > _NEAR_CHARS or _ABOUT.search(gap):
                 break
@@ -369,34 +307,34 @@ _MIXED = re.compile(
 
 def _spoken(text: str) -> Iterator[tuple[int, int]]:
     for found in _STRONG_ZH.finditer(text):
-        start, end = _trim(text, *found.span("value"))
+        start, end = trim(text, *found.span("value"))
         value = text[start:end]
         if (
             len(value) >= 3
             and not _NO_VALUE_ZH.match(text[end : end + 4])
-            and (_like_password(value) or len(value) >= 5)
+            and (like_password(value) or len(value) >= 5)
         ):
             yield start, end
     for pattern in (_PLAIN_ZH, _FAR_ZH):
         for found in pattern.finditer(text):
-            start, end = _trim(text, *found.span("value"))
-            if end - start >= 4 and _like_password(text[start:end]):
+            start, end = trim(text, *found.span("value"))
+            if end - start >= 4 and like_password(text[start:end]):
                 yield start, end
     for found in _REVERSE_ZH.finditer(text):
-        start, end = _trim(text, *found.span("value"))
-        if end - start >= 4 and _like_password(text[start:end]):
+        start, end = trim(text, *found.span("value"))
+        if end - start >= 4 and like_password(text[start:end]):
             yield start, end
     for pattern in (_WORDS_ZH, _QUOTED_ZH):
         for found in pattern.finditer(text):
             if not _NO_VALUE_ZH.search(found.group("value")):
                 yield found.span("value")
     for found in _STRONG_EN.finditer(text):
-        start, end = _trim(text, *found.span("value"), found.group("quote"))
+        start, end = trim(text, *found.span("value"), found.group("quote"))
         value = text[start:end]
         if len(value) < 3 or (text[found.start("value")] in "{[" and text[end : end + 1] in ":,"):
             continue  # a schema
         assigned = bool(re.search(r"[:=>]\s?[\"'`]?$", text[found.start() : found.start("value")]))
-        if _like_password(value) or (found.group("quote") and value.lower() not in _PREDICATES and not value.isspace()):
+        if like_password(value) or (found.group("quote") and value.lower() not in _PREDICATES and not value.isspace()):
             yield start, end
         elif value.isascii() and value.lower() not in _PREDICATES and not _ADJECTIVE.match(value.lower()):
             ends = not re.match(r"\s?[A-Za-z(]", text[end : end + 2]) or re.match(
@@ -408,17 +346,17 @@ def _spoken(text: str) -> Iterator[tuple[int, int]]:
         yield found.span("value")
     for pattern in (_PLAIN_EN, _WITH_EN):
         for found in pattern.finditer(text):
-            start, end = _trim(text, *found.span("value"), found.group("quote"))
-            if end - start >= 4 and _like_password(text[start:end]):
+            start, end = trim(text, *found.span("value"), found.group("quote"))
+            if end - start >= 4 and like_password(text[start:end]):
                 yield start, end
     for found in _REVERSE_EN.finditer(text):
-        start, end = _trim(text, *found.span("value"))
-        if end - start >= 4 and _like_password(text[start:end]):
+        start, end = trim(text, *found.span("value"))
+        if end - start >= 4 and like_password(text[start:end]):
             yield start, end
     for pattern in (_CREDENTIALS, _MORE_CREDENTIALS):
         for found in pattern.finditer(text):
-            start, end = _trim(text, *found.span("value"))
-            if end - start >= 5 and _like_password(text[start:end]):
+            start, end = trim(text, *found.span("value"))
+            if end - start >= 5 and like_password(text[start:end]):
                 yield start, end
 
 
@@ -428,8 +366,8 @@ def _passwords(text: str) -> Iterator[Hit]:
         if (
             end <= start
             or is_stand_in(value)
-            or _EXPRESSION.search(value)
-            or _FAKE.search(value)
+            or EXPRESSION.search(value)
+            or MADE_UP.search(value)
             or _UNIT.match(text, end)
         ):
             continue
@@ -438,109 +376,14 @@ def _passwords(text: str) -> Iterator[Hit]:
         yield Hit("password", start, end, LABELLED)
 
 
-_FAKE = re.compile(
-    r"fake|example|dummy|placeholder|change_?me|your|x{4}|sample|redacted|insert|<[^<>\n]{1,40}>|^\$\w+$|\$\{\w+\}|"
-    r"\{\{\s?[\w.]+\s?\}\}|%\(",
-    re.IGNORECASE | re.ASCII,
-)
-_IN_URL = ("&", "?")  # a query is read by the recognizer of URLs
-
-
-def _assigned(text: str) -> Iterator[Hit]:
-    for pattern in (_ASSIGN_QUOTED, _ASSIGN_BARE):
-        for found in pattern.finditer(text):
-            start, end = found.span("value")
-            if pattern is _ASSIGN_BARE:
-                start, end = _trim(text, start, end)
-            value = text[start:end]
-            if (
-                len(value) < 4
-                or is_stand_in(value)
-                or _FAKE.search(value)
-                or _EXPRESSION.search(value)
-                or "//" in value
-            ):
-                continue
-            name = found.group("name")
-            if not _SECRET_NAME.search(name) or text[found.start() - 1 : found.start()] in _IN_URL:
-                continue
-            if _IS_PASSWORD.search(name):
-                if pattern is _ASSIGN_QUOTED or _like_password(value):
-                    yield Hit("password", start, end, LABELLED - 5)
-            elif _UUID.fullmatch(value) and _NAMES_AN_ID.search(name):
-                continue
-            elif _like_key(value, shortest=8 if pattern is _ASSIGN_QUOTED else 12):
-                yield Hit("api_key", start, end, LABELLED - 5)
-
-
-# Words, joined or not, with a number at most: `holland_4`, `ticket-12345`, `tips_v2`.
-_IDENTIFIER = re.compile(r"[A-Za-z]+(?:[_\-.][A-Za-z]+)*(?:[_\-.]?v?[0-9]{1,3}|[_\-][0-9]{1,12})?")
-_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE | re.ASCII)
-_NAMES_AN_ID = re.compile(r"(?:_id|Id)$")  # `report_access_id`: a reference, not a key
-
-
-def _like_key(value: str, shortest: int) -> bool:
-    """Letters and digits in no order that a word or a path would have."""
-    if len(value) < shortest or is_dummy(value) or is_stand_in(value) or re.search(r"(.)\1{9}", value):
-        return False
-    digits = sum(char.isdigit() for char in value)
-    if len(set(re.findall(r"[^\w\s/.\-,()]", value))) >= 4 and not re.search(r"\s", value):
-        return True
-    if digits == 0:
-        return len(value) >= 20 and entropy(value) > 4 and not re.search(r"[ /.]", value)
-    if digits == len(value):
-        return False
-    return entropy(value) >= 2.7 and not _IDENTIFIER.fullmatch(value)
-
-
-def _keys_by_name(text: str) -> Iterator[Hit]:
-    for found in _KEY_SAID.finditer(text):
-        start, end = _trim(text, *found.span("value"))
-        value = text[start:end]
-        if (
-            "//" in value
-            or value.startswith("/")
-            or "?" in value
-            or _EXPRESSION.search(value)
-            or re.match(r"^[\w.\-]+@[\w\-]+\.", value)
-        ):
-            continue
-        if text.startswith(("..", "…", "***"), end):
-            continue  # shortened by whoever showed it
-        if _like_key(value, shortest=12) or (
-            value.isdigit() and len(value) >= 15 and _SAYS_SECRET.search(found.group()[:24])
-        ):
-            yield Hit("api_key", start, end, LABELLED)
-    for found in _COOKIE.finditer(text):
-        yield Hit("api_key", *found.span("value"), LABELLED)
-
-
 PASSWORD = Recognizer(
     "password",
     frozenset({"password"}),
     re.compile(
-        r"密[码碼保]|口令|暗号|pass|pwd|\bpw\b|pin|cred|login|log-in|logins|combination|code|combo|账号|用户名|登[录陆]|wi-?fi| / |门|柜|箱|车库|锁|keypad|vault|garage|gate|alarm|safe|lock|door|building|elevator|admin|root|guest",
+        r"密[码碼保]|口令|暗号|pass|pwd|\bpw\b|pin|cred|login|log-in|logins|combination|code|combo|账号|用户名|"
+        r"登[录陆]|wi-?fi| / |门|柜|箱|车库|锁|keypad|vault|garage|gate|alarm|safe|lock|door|building|elevator|"
+        r"admin|root|guest",
         re.IGNORECASE | re.ASCII,
     ),
     _passwords,
-)
-ASSIGNED = Recognizer(
-    "assigned_secret",
-    frozenset({"password", "api_key"}),
-    re.compile(
-        r"(?:pass|pwd|secret|token|key|auth|credential|client|sess|access|login)[^\n]{0,60}?[:=,]",
-        re.IGNORECASE | re.ASCII,
-    ),
-    _assigned,
-    reach=600,
-)
-NAMED_KEY = Recognizer(
-    "named_key",
-    frozenset({"api_key"}),
-    re.compile(
-        r"key|secret|token|cred|webhook|client|sas|cookie|密[钥匙]|秘钥|令牌|私钥|授权码|凭证|口令",
-        re.IGNORECASE | re.ASCII,
-    ),
-    _keys_by_name,
-    reach=1000,
 )
