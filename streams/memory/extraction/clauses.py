@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 _EN_CUT = re.compile(
-    r"(?<=[.!?;])\s+|\s*[—–]\s*|\s-\s|\n+|,?\s(?=(?:can|could|would|will) you\b)"
+    r"(?<=[.!?;])\s|[—–]|\s-\s|\n|,?\s(?=(?:can|could|would|will) you\b)"
     r"|,\s(?=(?:what|how|why|which|is|are|any)\b[^,]*\?)|:\s"
 )
 _EN_ASKS = re.compile(

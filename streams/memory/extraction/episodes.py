@@ -37,6 +37,7 @@ def episodes(
         if message.role == "assistant" and _BOILERPLATE.match(text.strip()) and len(text.strip()) < 200:
             continue
         said_at = message.time or event.occurred_at
+        lang = language(text)
         for start, end in passages(text, limit(text, max_cjk, max_latin)):
             found.append(
                 Candidate(
@@ -50,7 +51,7 @@ def episodes(
                     said_at=said_at,
                     role=message.role,
                     speaker=message.speaker,
-                    lang=language(text),
+                    lang=lang,
                     why="said",
                 )
             )
@@ -76,6 +77,8 @@ def _pieces(text: str, start: int, end: int, most: int) -> list[tuple[int, int]]
         cut = text.rfind(" ", start + most // 2, start + most)
         cut = cut if cut > 0 else start + most
         pieces.append((start, cut))
-        start = cut + len(text[cut:end]) - len(text[cut:end].lstrip())
+        start = cut
+        while start < end and text[start].isspace():
+            start += 1
     pieces.append((start, end))
     return [piece for piece in pieces if piece[1] > piece[0]]

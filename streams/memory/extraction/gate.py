@@ -107,6 +107,7 @@ _EN_DETAIL = re.compile(
     r"july|august|september|october|november|december)\b|[€$£¥%]|\[[A-Z_]+_\d+\]"
 )
 _EN_WORD = re.compile(r"[a-z0-9\u00c0-\u024f]+(?:['’-][a-z0-9]+)*", re.IGNORECASE)
+_STRETCH = 400  # characters
 _LONGEST_MANNERS = 20  # words; "Yes, please reserve a room for me" says nothing that the question did not
 _CHINESE = re.compile(f"[{CJK}]")
 
@@ -177,7 +178,11 @@ def placeholder_only(text: str) -> bool:
 
 def says_something(text: str) -> bool:
     """Whether anything is left of a text without manners, acknowledgements and words without content."""
-    return _zh_content(text) if is_chinese(text) else _en_content(text)
+    content = _zh_content if is_chinese(text[:_STRETCH]) else _en_content
+    if len(text) <= _STRETCH:
+        return content(text)
+    # A long text is looked at in stretches: one that says something settles it, and no single look takes long.
+    return any(content(text[at : at + _STRETCH]) for at in range(0, len(text), _STRETCH))
 
 
 def _en_content(text: str) -> bool:

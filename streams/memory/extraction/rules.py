@@ -16,6 +16,7 @@ from streams.memory.extraction.gate import gate, placeholder_only, says_somethin
 from streams.memory.extraction.importance import STANDING, importance
 from streams.memory.extraction.lang import language
 from streams.memory.extraction.material import own_words
+from streams.memory.extraction.patterns import table
 from streams.memory.extraction.plans import may_plan, plan
 from streams.memory.extraction.reference import agreed, last_person, points_back
 from streams.memory.extraction.result import Extraction, SentenceTrace
@@ -30,6 +31,7 @@ MAX_CANDIDATES = 5
 _LONG_TEXT = 2_000  # characters; longer events leave the event loop
 _WORTH = 0.0  # log-odds
 _DOCUMENT = 1_200  # characters; general statements in a pasted text are not the user's
+_LOOK_BACK = 3  # sentences in which "she" may have been named
 _FREE_SENTENCES = 2  # of a message, beside those that fill a slot
 _RULE, _DATED = "standing rule", "dated"
 _OF_OTHERS = frozenset({"relation", "about somebody"})
@@ -65,6 +67,10 @@ class RuleExtractor:
 
     version = "rules-1"
     prompt_version = ""
+
+    def __init__(self) -> None:
+        for lang in ("en", "zh"):
+            table(lang)  # compiled now, not in the middle of the first message
 
     async def extract(self, event: RedactedEvent) -> Extraction:
         if sum(len(message.text) for message in event.messages) > _LONG_TEXT:
@@ -118,11 +124,12 @@ def _main(reasons: list[str]) -> str:
 
 def _read(scene: _Scene) -> list[_Verdict]:
     text = own_words(scene.message.text)
-    whole = worth(text, language(text))
-    foreign = _foreign(text)
+    own = text.strip()
+    whole = worth(own, language(own))
+    foreign = _foreign(own)
     verdicts: list[_Verdict] = []
     for sentence in sentences(text):
-        verdicts.append(_judge(sentence, scene, [v.sentence.text for v in verdicts], foreign))
+        verdicts.append(_judge(sentence, scene, [v.sentence.text for v in verdicts[-_LOOK_BACK:]], foreign))
     return _keep_best(verdicts, whole, scene) if whole.score >= _WORTH else verdicts
 
 

@@ -23,11 +23,12 @@ _BREAK = re.compile(
     r"|[；;](?=\s|[" + CJK + r"])\s*"
     r"|[" + _EMOJI + r"]+[\ufe0f\u200d" + _EMOJI + r"]*\s*"
     r"|[~～]+(?=\s|[" + CJK + r"]|$)\s*"
-    r"|\s*\n\s*"
+    r"|\n\s*"
 )
 _SPACE_BETWEEN_CJK = re.compile(rf"(?<=[{CJK}])[ \u3000]+(?=[{CJK}])")
 _OPENING, _CLOSING = "“「『（(", "”」』）)"
 _LONGEST_QUOTATION = 200  # after that an opening mark was never meant to be closed
+_LONGEST_SENTENCE = 600  # characters
 _BULLET = re.compile(r"^(?:[-*•·]|\d{1,2}[.)、](?!\d)|[(（]\d{1,2}[)）])\s*")
 
 
@@ -58,7 +59,23 @@ def sentences(text: str) -> list[Sentence]:
         _add(found, text, start, match.end())
         start = match.end()
     _add(found, text, start, len(text))
-    return [part for whole in found for part in _unpunctuated(whole)]
+    return [piece for whole in found for part in _unpunctuated(whole) for piece in _bounded(part)]
+
+
+def _bounded(sentence: Sentence) -> list[Sentence]:
+    """A run-on text is cut at spaces or commas, so that no later step sees more than a long sentence at once."""
+    parts: list[Sentence] = []
+    while len(sentence.text) > _LONGEST_SENTENCE:
+        window = sentence.text[:_LONGEST_SENTENCE]
+        cut = max(window.rfind(mark) for mark in " ,，、;；:") + 1
+        cut = cut if cut > _LONGEST_SENTENCE // 2 else _LONGEST_SENTENCE
+        head, rest = sentence.text[:cut].rstrip(), sentence.text[cut:].lstrip()
+        parts.append(Sentence(sentence.start, sentence.start + len(head), head))
+        if not rest:
+            return parts
+        start = sentence.end - len(rest)
+        sentence = Sentence(start, sentence.end, rest, sentence.question)
+    return [*parts, sentence]
 
 
 class _Quotations:

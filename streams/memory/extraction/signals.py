@@ -90,7 +90,7 @@ _ENGLISH = _table((
      r"\b(?:unrelated|random|quick question|side question|curious|curiosity|trivia|fun fact)\b"
      r"|\bi (?:just )?(?:saw|read|heard|noticed) (?:a|an|that|about|some|in|on)\b"),
     ("one more thing", -1.3, "also", r"(?:^|[.!?]\s*)also\b"),
-    ("ends in a question", -1.1, None, r"\?\W*\Z"),
+    ("ends in a question", -1.1, None, r"\?\W{0,12}\Z"),
     ("very long", -1.1, None, r"\A[\s\S]{1200}"),
     ("thanks and goes on", -0.9, None, r"\A\W*(?:thanks|thank you|great|nice|got it|perfect|cool|interesting|good|makes sense"
      r"|that helps|helpful|love it|awesome)\b"),
@@ -112,7 +112,7 @@ _ENGLISH = _table((
 
 _CHINESE = _table((
     # for
-    ("states", 0.9, None, r"[。！.!…~～]\W*$|[\u4e00-\u9fff]$"),
+    ("states", 0.9, None, r"[。！.!…~～]\W{0,12}$|[\u4e00-\u9fff]$"),
     ("settles", 0.9, None, r"就"),
     ("takes up an answer", 0.9, None, r"^\W*(?:对|是的|没错|嗯)[，,。]"),
     ("own place", 0.8, None, r"手里|手上|家里|公司|单位|学校|桌|柜|屋|楼下|我这"),
@@ -130,7 +130,7 @@ _CHINESE = _table((
     # against
     ("asks", -1.0, None, r"[?？]"),
     ("an aside", -0.9, None, r"顺便问|冷知识|随便|题外话|好奇|看到(?:一|有|新闻|个)|听说|无关"),
-    ("ends in a question", -0.8, None, r"[?？]\W*$|(?:吗|呢|么)\W*$"),
+    ("ends in a question", -0.8, None, r"[?？]\W{0,12}$|(?:吗|呢|么)\W{0,12}$"),
     ("asks in general", -0.8, None, r"一般|通常|比如|如果|怎么|是什么|有什么|区别|为什么|哪些|哪种|常见"),
     ("opens with a request", -0.8, None, ZH_REQUEST),
     ("asks for any example", -0.7, None, r"一个|一段|一句|一些|几个|三个|两个|一种|一版|例子|版本|模板|示例"),
