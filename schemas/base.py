@@ -45,6 +45,8 @@ def _one_name(value: str) -> str:
         raise ValueError("must name one tenant; wildcards are refused")
     if "\x00" in value:
         raise ValueError("must not contain NUL")
+    if any("\ud800" <= c <= "\udfff" for c in value):
+        raise ValueError("must be valid Unicode, without lone surrogates")
     return value
 
 
@@ -56,7 +58,10 @@ Name = Annotated[
 
 
 def _as_utc(value: datetime) -> datetime:
-    return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    try:
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("must lie within the years 1 to 9999 of UTC") from None
 
 
 def _iso(value: datetime) -> str:

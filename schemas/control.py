@@ -115,3 +115,23 @@ class Job(TenantRecord):
     total: int = 0
     outcomes: Mapping[str, int] = Field(default_factory=dict)
     updated_at: Instant
+
+
+class ErasureReceipt(TenantRecord):
+    """The answer to a `ForgetCommand`: what was removed where, and until when a topic with a retention keeps text.
+
+    `removed` counts memories by where they stood (`active`, `duplicate`, `superseded`, `archived`).
+    """
+
+    command_id: str
+    fence_id: str
+    removed: Mapping[str, int] = Field(default_factory=dict)
+    kept_until: Mapping[str, Instant] = Field(default_factory=dict)
+
+
+class RestoreReceipt(TenantRecord):
+    """The answer to a `RestoreCommand`."""
+
+    command_id: str
+    restored: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from streams import metrics
+from streams.agents.commands import CommandStage
 from streams.agents.extract import ExtractStage
 from streams.agents.memory import AccessStage, DecayStage, RememberStage, SupersedeStage
 from streams.agents.recall import RecallHandler
@@ -216,6 +217,7 @@ class Worker:
             app = self._apps["memory"]
             runner.attach(app, RememberStage(writer))
             runner.attach(app, SupersedeStage(writer))
+            runner.attach(app, CommandStage(writer, owned, emitter, settings))
             runner.attach(app, AccessStage(writer, owned))
             runner.attach(app, DecayStage(writer, owned, store))
             timer = WindowTimer(store, emitter, settings, lambda: self._held("memory", "decay"))

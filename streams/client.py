@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -21,12 +21,16 @@ from pydantic import BaseModel, ValidationError
 
 from schemas import (
     ConversationEvent,
+    ErasureReceipt,
     ErrorReply,
     EventOutcome,
+    ForgetCommand,
     MemoryRecord,
     Message,
     RecallReply,
     RecallRequest,
+    RestoreCommand,
+    RestoreReceipt,
     Supersede,
     Tenant,
 )
@@ -250,6 +254,70 @@ class MemoryClient:
         return await self.publish_and_wait(
             text=text, user_id=user_id, namespace=namespace, replaces=[memory_id], **fields
         )
+
+    async def forget(
+        self,
+        *,
+        user_id: str | int,
+        namespace: str | None = None,
+        everything: bool = False,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        session_id: str | None = None,
+        event_ids: Sequence[str] = (),
+        memory_ids: Sequence[str] = (),
+        deadline: float | None = 30.0,
+    ) -> ErasureReceipt:
+        """Erase what is remembered: everything, an interval of event time, a session, events, or memories.
+
+        Exactly one of them. No later delivery, replay or import brings anything back. The receipt says what was
+        removed where, and until when topics with a retention still hold text.
+        """
+        scopes = {
+            "all": everything,
+            "interval": since is not None or until is not None,
+            "session": session_id is not None,
+            "events": bool(event_ids),
+            "memories": bool(memory_ids),
+        }
+        chosen = [scope for scope, wanted in scopes.items() if wanted]
+        if len(chosen) != 1:
+            raise BadRequest(
+                "forget: give exactly one of everything=True, since/until, session_id, event_ids, memory_ids"
+            )
+        made = _validated(
+            ForgetCommand,
+            {
+                "command_id": uuid.uuid4().hex,
+                "namespace": self._namespace_or(namespace),
+                "user_id": user_id,
+                "scope": chosen[0],
+                "requested_at": datetime.now(UTC),
+                "since": since,
+                "until": until,
+                "session_id": session_id,
+                "event_ids": tuple(event_ids),
+                "memory_ids": tuple(memory_ids),
+            },
+        )
+        return await self._command(made, ErasureReceipt, deadline)
+
+    async def restore(
+        self, *memory_ids: str, user_id: str | int, namespace: str | None = None, deadline: float | None = None
+    ) -> RestoreReceipt:
+        """Bring archived memories back."""
+        fields = {"namespace": self._namespace_or(namespace), "user_id": user_id, "memory_ids": memory_ids}
+        made = _validated(RestoreCommand, {"command_id": uuid.uuid4().hex, "requested_at": datetime.now(UTC), **fields})
+        return await self._command(made, RestoreReceipt, deadline)
+
+    async def _command(
+        self, command: ForgetCommand | RestoreCommand, model: type[Reply], deadline: float | None
+    ) -> Reply:
+        headers = cloud_event(f"command.{command.kind}", command.command_id, "client", command.requested_at)
+        replies = self._request("commands", command.tenant, command.to_bytes(), headers, deadline, published=True)
+        async for value in replies:
+            return self._parsed(value, model)
+        raise DeadlineExceeded("no receipt in time; the command is published and will be carried out", published=True)
 
     # Recalling
 

@@ -7,16 +7,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter
+from pydantic import BaseModel, TypeAdapter
 
 import schemas
-from schemas.control import COMMANDS
+from schemas.control import COMMANDS, ErasureReceipt, RestoreReceipt
 from schemas.recall import ErrorReply, EventOutcome
 from streams.topics import TOPICS
 
 FOLDER = Path(schemas.__file__).parent / "json"
 # The replies topics carry these beside the reply of the topic table.
-ALSO = {"replies.shared.error": ErrorReply, "replies.shared.outcome": EventOutcome}
+ALSO: dict[str, type[BaseModel]] = {
+    "replies.shared.error": ErrorReply,
+    "replies.shared.outcome": EventOutcome,
+    "replies.shared.erasure": ErasureReceipt,
+    "replies.shared.restore": RestoreReceipt,
+}
 
 
 def json_schemas() -> Mapping[str, Any]:

@@ -208,7 +208,7 @@ class Pipeline:
         groups = {
             "redact": ["conversations"],
             "extract": ["redacted"],
-            "memory": ["candidates", "supersede", "access", "decay"],
+            "memory": ["candidates", "supersede", "commands", "access", "decay"],
         }
         admin = AIOKafkaAdminClient(bootstrap_servers=self.settings.kafka_bootstrap)
         consumer = AIOKafkaConsumer(bootstrap_servers=self.settings.kafka_bootstrap, enable_auto_commit=False)

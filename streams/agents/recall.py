@@ -77,8 +77,8 @@ class RecallHandler:
                 await self._answer(record, request, target, deadline)
             outcome = "ok"
         except BadData as error:
-            outcome = "bad_request"
-            await self._fail(record, target, ErrorReply(error="bad_request", detail=str(error)))
+            outcome = "too_large" if error.reason == "too_large" else "bad_request"
+            await self._fail(record, target, ErrorReply(error=outcome, detail=str(error)))
         except DependencyDown as error:
             outcome = "unavailable"
             reply = ErrorReply(error="unavailable", detail=str(error), retry_after_seconds=error.retry_after or 1.0)

@@ -107,8 +107,9 @@ async def test_embedder_that_misbehaves(kafka: EmbeddedKafka) -> None:
             await line.worker().start()
             for failure, part in zip([*FAILURES, bad], range(0, 150, 25), strict=True):
                 server.script("embeddings", *failure)
+                wanted = server.requests("embeddings") + len(failure)
                 await line.publish(events[part : part + 25])
-                await server.reached("embeddings", server.requests("embeddings") + len(failure))
+                await server.reached("embeddings", wanted)
                 server.release()
             assert_same(await finished(line, events), expected)
 
@@ -123,8 +124,9 @@ async def test_language_model_that_misbehaves(kafka: EmbeddedKafka) -> None:
             await line.worker().start()
             for failure, part in zip(FAILURES, range(0, 100, 20), strict=True):
                 server.script("chat", *failure)
+                wanted = server.requests("chat") + len(failure)
                 await line.publish(events[part : part + 20])
-                await server.reached("chat", server.requests("chat") + len(failure))
+                await server.reached("chat", wanted)
                 server.release()
             state = await finished(line, events)
             assert_same(state, expected)

@@ -15,13 +15,14 @@ from itertools import combinations
 import numpy as np
 
 from schemas.control import Supersede
-from schemas.memory import Layer, MemoryRecord
+from schemas.memory import Layer, MemoryRecord, MemoryStatus
 from schemas.tenant import Tenant
 from streams.memory.settle.correction import TAG
+from streams.memory.settle.history import hidden
 from streams.memory.settle.kinds import NONE, Kind, Relation
 from streams.memory.settle.order import order, pair
 from streams.memory.settle.relation import relate
-from streams.ports import Doc, ModelProfile, StoredMemory, VectorStore, Where
+from streams.ports import Doc, ModelProfile, StoredMemory, MemoryStore, Where
 
 # Kinds of documents beside the memories: a client's directives and markers of erasure; a model's verdicts on pairs.
 DIRECTIVES = "directive"
@@ -52,7 +53,7 @@ class Neighbourhood:
 
 
 async def neighbourhood(
-    store: VectorStore, tenant: Tenant, new: Sequence[StoredMemory], profile: ModelProfile
+    store: MemoryStore, tenant: Tenant, new: Sequence[StoredMemory], profile: ModelProfile
 ) -> Neighbourhood:
     """All items that are connected with `new`, every status and the archive included.
 
@@ -146,7 +147,7 @@ def _among(frontier: Sequence[StoredMemory], members: Iterable[StoredMemory], th
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    store: VectorStore
+    store: MemoryStore
     tenant: Tenant
     profile: ModelProfile
 
@@ -200,3 +201,28 @@ class _Search:
             for hit in row
             if hit.memory_id != member.record.memory_id and round(hit.score, 3) >= threshold
         }
+
+
+async def outdated_episodes(store: MemoryStore, tenant: Tenant, episodes: Sequence[MemoryRecord]) -> frozenset[str]:
+    """Ids of the episodes that say little else than what has been replaced since: recall leaves them out.
+
+    One lookup by event for all of them, and one for the survivors of repeats.
+    """
+    events = tuple(sorted({e.source.event_id for e in episodes if e.layer is Layer.EPISODE}))
+    if not events:
+        return frozenset()
+    told = (MemoryStatus.SUPERSEDED, MemoryStatus.DUPLICATE)
+    facts, cursor = await store.find(tenant, Where(layers=(Layer.FACT,), statuses=told, event_ids=events))
+    while cursor is not None:
+        page, cursor = await store.find(
+            tenant, Where(layers=(Layer.FACT,), statuses=told, event_ids=events), cursor=cursor
+        )
+        facts = facts + page
+    survivors = sorted({f.duplicate_of for f in facts if f.duplicate_of is not None})
+    replaced = {
+        r.memory_id
+        for r in (await store.get(tenant, survivors) if survivors else [])
+        if r.status is MemoryStatus.SUPERSEDED
+    }
+    gone = [f for f in facts if f.status is MemoryStatus.SUPERSEDED or f.duplicate_of in replaced]
+    return frozenset(e.memory_id for e in episodes if hidden(e, gone))

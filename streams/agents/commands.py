@@ -1,0 +1,195 @@
+"""commands -> memory: forget and restore. Erasure wins over everything that arrives later.
+
+Order of a forget, each part repeated after a crash with the same result: the fence, the markers and the tombstones are
+acknowledged by the broker; fence and markers go into the store (from here on nothing forgotten can come back); the
+memories are deleted; what stood beside them is derived again; the receipt is sent.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from urllib.parse import quote
+
+from pydantic import ValidationError
+
+from schemas import (
+    ErasureReceipt,
+    Fence,
+    ForgetCommand,
+    Layer,
+    MemoryRecord,
+    RestoreCommand,
+    RestoreReceipt,
+    Supersede,
+    Tenant,
+    WireModel,
+)
+from schemas.control import COMMANDS
+from streams.agents.memory import TenantStage
+from streams.agents.writer import Writer, directive_outbound
+from streams.emitter import Emitter
+from streams.errors import BadData
+from streams.memory.fences import blocked_by, fence_of
+from streams.outcome import Done, Outbound, Outcome, Parked
+from streams.ports import Doc, MemoryStore, Where
+from streams.records import Inbound, check_key, cloud_event, reply_to
+from streams.settings import Settings
+from streams.topics import BY_NAME, memory_key
+
+# Topics that still hold text of the user until their retention has passed.
+TEXT_TOPICS = ("conversations", "redacted", "candidates", "dead-letters", "dead-letters.raw", "recall.requests")
+
+
+class CommandStage(TenantStage):
+    """Ids and scopes in, a receipt out."""
+
+    topic = "commands"
+    lane_batch = 1
+
+    def __init__(self, writer: Writer, store: MemoryStore, emitter: Emitter, settings: Settings) -> None:
+        self._writer = writer
+        self._store = store
+        self._emitter = emitter
+        self._settings = settings
+
+    async def handle(self, records: Sequence[Inbound]) -> Sequence[Outcome]:
+        return [await self._one(record) for record in records]
+
+    async def _one(self, record: Inbound) -> Outcome:
+        try:
+            command = COMMANDS.validate_json(record.value or b"null")
+        except ValidationError:
+            return Parked(self.name, "bad_schema", exception="ValidationError")
+        check_key(record, command.tenant)
+        answer: WireModel
+        match command:
+            case ForgetCommand():
+                answer = await self._forget(command, record.timestamp)
+            case RestoreCommand():
+                answer = await self._restore(command, record.timestamp)
+            case _:
+                return Parked(self.name, "unknown_command")
+        target = reply_to(record.headers)
+        if target is None or not self._settings.reply_topics.fullmatch(target.topic):
+            return Done()
+        headers = cloud_event("receipt", command.command_id, self.name, datetime.now(UTC), target.headers)
+        key = command.tenant.key.encode()
+        reply = Outbound(target.topic, key, answer.to_bytes(), headers, partition=target.partition, exact=True)
+        return Done((reply,))
+
+    async def _forget(self, command: ForgetCommand, at: datetime) -> ErasureReceipt:
+        if command.scope == "session" and command.session_id is None:
+            raise BadData("bad_schema", "session_id")
+        tenant = command.tenant
+        async with self._writer.locked(tenant):
+            everything = await self._everything(tenant)
+            known = await self._store.get_docs(tenant, "fence", [command.command_id])
+            if known:
+                fence = Fence.model_validate(known[0].body)
+            else:
+                newest = max((record.occurred_at for record in everything), default=None)
+                fence = with_what_stands_behind(fence_of(command, newest, at), everything)
+            doomed = [record for record in everything if blocked_by([fence], record) is not None]
+            gone = {record.memory_id for record in doomed}
+            markers = [marker(r, everything) for r in everything if r.memory_id not in gone and r.superseded_by in gone]
+            await self._emitter.send(
+                [
+                    fence_outbound(tenant, fence),
+                    *(directive_outbound(tenant, event) for event in markers),
+                    *(Outbound("records", memory_key(tenant, memory_id), None) for memory_id in sorted(gone)),
+                ]
+            )
+            docs = [Doc("directive", m.directive_id, m.model_dump(mode="json", exclude_none=True)) for m in markers]
+            docs.append(Doc("fence", fence.fence_id, fence.model_dump(mode="json", exclude_none=True)))
+            await self._store.put_docs(tenant, docs)
+            await self._store.delete(tenant, sorted(gone))
+            beside = [
+                record
+                for record in everything
+                if record.memory_id not in gone
+                and gone & {record.duplicate_of, record.superseded_by, *record.supersedes, *record.ambiguous_with}
+            ]
+            beside += [r for r in everything if r.memory_id not in gone and shares_evidence(r, doomed)]
+            await self._writer.resettle(tenant, list({r.memory_id: r for r in beside}.values()))
+        return ErasureReceipt(
+            namespace=command.namespace,
+            user_id=command.user_id,
+            command_id=command.command_id,
+            fence_id=fence.fence_id,
+            removed=dict(Counter(record.status.value for record in doomed)),
+            kept_until={
+                self._settings.topic_prefix + name: at + timedelta(milliseconds=BY_NAME[name].retention_ms or 0)
+                for name in TEXT_TOPICS
+            },
+        )
+
+    async def _restore(self, command: RestoreCommand, at: datetime) -> RestoreReceipt:
+        tenant = command.tenant
+        async with self._writer.locked(tenant):
+            stored = await self._store.get(tenant, command.memory_ids)
+            archived = [record for record in stored if record.archived_at is not None]
+            await self._writer.resettle(
+                tenant, [r.model_copy(update={"archived_at": None, "last_access_time": at}) for r in archived]
+            )
+        found = {record.memory_id for record in stored}
+        return RestoreReceipt(
+            namespace=command.namespace,
+            user_id=command.user_id,
+            command_id=command.command_id,
+            restored=tuple(record.memory_id for record in archived),
+            unknown=tuple(memory_id for memory_id in command.memory_ids if memory_id not in found),
+        )
+
+    async def _everything(self, tenant: Tenant) -> list[MemoryRecord]:
+        found: list[MemoryRecord] = []
+        for archive in (False, True):
+            cursor: str | None = None
+            while True:
+                page, cursor = await self._store.find(tenant, Where(), cursor=cursor, archive=archive)
+                found += page
+                if cursor is None:
+                    break
+        return found
+
+
+def with_what_stands_behind(fence: Fence, everything: Sequence[MemoryRecord]) -> Fence:
+    """For a fence of memory ids: also what repeats them, and the messages that they were taken from."""
+    if fence.scope != "memories":
+        return fence
+    ids = set(fence.ids)
+    while True:
+        reached = {r.memory_id for r in everything if r.duplicate_of in ids}
+        reached |= {str(r.duplicate_of) for r in everything if r.memory_id in ids and r.duplicate_of}
+        if reached <= ids:
+            break
+        ids |= reached
+    places = {(r.source.event_id, r.source.message) for r in everything if r.memory_id in ids}
+    ids |= {
+        r.memory_id for r in everything if r.layer is Layer.EPISODE and (r.source.event_id, r.source.message) in places
+    }
+    return fence.model_copy(update={"ids": tuple(sorted(ids))})
+
+
+def marker(old: MemoryRecord, everything: Sequence[MemoryRecord]) -> Supersede:
+    """Keeps `old` superseded although what replaced it is forgotten. Holds ids and a time, no text."""
+    newer = next((r for r in everything if r.memory_id == old.superseded_by), None)
+    return Supersede(
+        namespace=old.namespace,
+        user_id=old.user_id,
+        old_id=old.memory_id,
+        new_id=str(old.superseded_by),
+        occurred_at=old.superseded_at or (newer or old).occurred_at,
+        inferred=True,
+    )
+
+
+def shares_evidence(record: MemoryRecord, doomed: Sequence[MemoryRecord]) -> bool:
+    """A survivor that listed a forgotten repeat among its sources."""
+    return any(repeat.duplicate_of == record.memory_id for repeat in doomed)
+
+
+def fence_outbound(tenant: Tenant, fence: Fence) -> Outbound:
+    headers = cloud_event("fence", fence.fence_id, "memory", fence.created_at)
+    return Outbound("fences", f"{tenant.key}/{quote(fence.fence_id, safe='')}".encode(), fence.to_bytes(), headers)
