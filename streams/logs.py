@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import sys
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 from streams.settings import Settings
@@ -13,25 +15,37 @@ from streams.settings import Settings
 # What each repeats for as long as a broker is away is worth a line now and then, not thousands.
 NOISY = ("aiokafka", "faust", "mode", "asyncio", "kafka")
 REPEAT_SECONDS = 30.0
+# The Kafka driver tells of every request that it is about to repeat, at the first start of a cluster above all. What
+# is over within this time needs nobody's attention; what makes a stage wait is told by the stage itself.
+PATIENCE_SECONDS = 10.0
 
 
 class RateLimit(logging.Filter):
-    """Lets the same message template of a logger through once in `REPEAT_SECONDS`."""
+    """Of the frameworks' messages, lets the same template of a logger through once in `REPEAT_SECONDS`.
 
-    def __init__(self) -> None:
+    The driver's own must in addition go on for `PATIENCE_SECONDS`.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
-        self._last: dict[tuple[str, int, str], float] = {}
+        self._clock = clock
+        self._first: dict[tuple[str, int, str], float] = {}
+        self._shown: dict[tuple[str, int, str], float] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
         if not record.name.startswith(NOISY):
             return True
         key = (record.name, record.lineno, str(record.msg)[:80])
-        now = time.monotonic()
-        if now - self._last.get(key, -REPEAT_SECONDS) < REPEAT_SECONDS:
+        now = self._clock()
+        if len(self._first) > 1000:
+            self._first.clear()
+            self._shown.clear()
+        if now - self._shown.get(key, -math.inf) < REPEAT_SECONDS:
             return False
-        if len(self._last) > 1000:
-            self._last.clear()
-        self._last[key] = now
+        first = self._first.setdefault(key, now)
+        if record.name.startswith("aiokafka") and now - first < PATIENCE_SECONDS:
+            return False
+        self._shown[key] = now
         return True
 
 

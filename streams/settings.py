@@ -55,7 +55,6 @@ class Settings(BaseSettings):
     # What is remembered.
     layers: Literal["facts", "facts+episodes"] = "facts+episodes"
     redaction_policy: Path | None = None
-    redaction_mode: Literal["enforce", "report"] = "enforce"
     max_text_chars: int = Field(default=32_000, ge=1)
     namespace_timezones: dict[str, str] = Field(default_factory=dict)
 

@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from streams.cli import demo, doctor, publish, recall, topics, worker
+from streams.cli import demo, doctor, extract, publish, recall, redact, topics, worker
 from streams.cli.common import fail
 from streams.errors import MemstreamError
 
@@ -21,6 +21,8 @@ worker.register(app)
 publish.register(app)
 recall.register(app)
 topics.register(app)
+redact.register(app)
+extract.register(app)
 doctor.register(app)
 demo.register(app)
 

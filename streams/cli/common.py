@@ -17,8 +17,11 @@ from streams.settings import Settings, load_settings
 
 T = TypeVar("T")
 
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+# What is piped is read by a program or kept in a file: it is not folded to the width of a terminal.
+PIPE_COLUMNS = 400
+
+out = Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_COLUMNS)
+err = Console(stderr=True, highlight=False, width=None if sys.stderr.isatty() else PIPE_COLUMNS)
 
 
 def fail(message: str, code: int = 1) -> NoReturn:

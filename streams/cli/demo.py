@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
+import sys
 import time
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,8 +17,10 @@ import typer
 from aiokafka import AIOKafkaConsumer, TopicPartition
 
 from schemas import CandidateEvent, EventOutcome, MemoryRecord, RedactedEvent, Supersede
-from streams.cli.common import err, fail, kafka_folder, out
+from streams.adapters.kafka_broker import EmbeddedKafka, describe_left_over, stop_left_over
+from streams.cli.common import err, kafka_folder, out
 from streams.cli.recall import memory_table, plain
+from streams.cli.worker import end_as_ctrl_c, one_owner
 from streams.client import MemoryClient
 from streams.errors import MemstreamError
 from streams.logs import set_up_logs
@@ -66,31 +70,50 @@ def demo() -> None:
         metrics_port=0,
         kafka_bootstrap="",
         qdrant_url="",
-        partitions=1,
     )
     set_up_logs(settings.model_copy(update={"log_level": "WARNING"}))
-    shutil.rmtree(settings.data_dir, ignore_errors=True)
-    try:
+    end_as_ctrl_c()
+    with one_owner(settings):
+        _start_afresh(settings)
         asyncio.run(_demo(settings))
-    except MemstreamError as error:
-        fail(str(error))
-    out.print("\nWhat to type next:")
-    out.print("  memstream up                      keep it running, with its data in .memstream", markup=False)
-    out.print("  memstream publish chat.jsonl      publish your own messages (see README)", markup=False)
-    out.print("  memstream recall --namespace demo --user 1001 'your question'", markup=False)
+    # Under `make demo` the command is not on the user's path.
+    command = "memstream" if shutil.which("memstream") else os.path.relpath(sys.argv[0])
+    there = f"MEMSTREAM_DATA_DIR={settings.data_dir}"
+    out.print("\n[bold]What to type next[/]")
+    for line, what in (
+        (f"{there} {command} up", "keep this demo running; leave out the variable for data of your own"),
+        (f"{there} {command} recall --namespace {NAMESPACE} --user {USER} 'your question'", "in another terminal"),
+        (f"{command} publish --help", "how to publish messages of your own"),
+    ):
+        out.print(f"  {line}\n      {what}", markup=False, soft_wrap=True)
+
+
+def _start_afresh(settings: Settings) -> None:
+    """The same conversation twice would add nothing, so there would be nothing to see."""
+    left = describe_left_over(kafka_folder(settings))
+    if left is not None:
+        stop_left_over(left)
+    for old in Path(settings.data_dir).iterdir():
+        if old.is_dir():
+            shutil.rmtree(old, ignore_errors=True)
+
+
+@contextmanager
+def _doing(what: str) -> Iterator[Callable[[str], None]]:
+    """A spinner on a terminal; elsewhere (CI, a file) a line at each step. The value takes what to show next."""
+    if err.is_terminal:
+        with err.status(what) as status:
+            yield lambda line: status.update(plain(line))
+    else:
+        err.print(what, markup=False)
+        yield lambda line: err.print(line, markup=False)
 
 
 async def _demo(settings: Settings) -> None:
-    from streams.adapters.kafka_broker import EmbeddedKafka
-
     started = time.monotonic()
     broker = EmbeddedKafka(kafka_folder(settings))
-    with err.status("starting Apache Kafka ...") as status:
-        try:
-            await broker.start(progress=lambda line: status.update(plain(line)))
-        except BaseException:
-            await broker.stop()
-            raise
+    with _doing("starting Apache Kafka ...") as show:
+        await broker.start(progress=show)
     try:
         settings = settings.model_copy(update={"kafka_bootstrap": broker.bootstrap})
         async with _worker(settings), _watching(settings) as seen, MemoryClient(settings=settings) as memory:
@@ -98,7 +121,7 @@ async def _demo(settings: Settings) -> None:
             await _talk(memory, seen)
             await _ask(memory)
     finally:
-        with err.status("stopping Kafka ..."):
+        with _doing("stopping Kafka ..."):
             await broker.stop()
     out.print(f"\ndone in {time.monotonic() - started:.1f} s; everything that was started is stopped")
 
@@ -110,7 +133,7 @@ async def _worker(settings: Settings) -> AsyncIterator[None]:
     ready = asyncio.Event()
     worker = Worker(settings, on_ready=ready.set)
     task = asyncio.create_task(worker.run())
-    with err.status("starting the worker (redact, extract, memory, recall) ..."):
+    with _doing("starting the worker (redact, extract, memory, recall) ..."):
         waiting = asyncio.create_task(ready.wait())
         await asyncio.wait([task, waiting], return_when=asyncio.FIRST_COMPLETED)
     if task.done():
@@ -121,7 +144,7 @@ async def _worker(settings: Settings) -> AsyncIterator[None]:
         yield
     finally:
         worker.stop()
-        with err.status("stopping the worker ..."):
+        with _doing("stopping the worker ..."):
             await task
 
 
@@ -132,7 +155,13 @@ async def _watching(settings: Settings) -> AsyncIterator[dict[str, list[str]]]:
     consumer = AIOKafkaConsumer(bootstrap_servers=settings.kafka_bootstrap, enable_auto_commit=False)
     await consumer.start()
     prefix = settings.topic_prefix
-    consumer.assign([TopicPartition(prefix + name, 0) for name in ("redacted", "candidates", "supersede")])
+    consumer.assign(
+        [
+            TopicPartition(prefix + name, partition)
+            for name in ("redacted", "candidates", "supersede")
+            for partition in range(settings.partitions)
+        ]
+    )
     await consumer.seek_to_beginning()
 
     async def watch() -> None:
@@ -162,6 +191,7 @@ async def _watching(settings: Settings) -> AsyncIterator[dict[str, list[str]]]:
 
 async def _talk(memory: MemoryClient, seen: dict[str, list[str]]) -> None:
     today = datetime.now(UTC).replace(hour=9, minute=0, second=0, microsecond=0) - timedelta(days=1)
+    said: dict[str, str] = {}
     day = 0
     for number, turn in enumerate(CONVERSATION, 1):
         if turn.day != day:
@@ -177,11 +207,12 @@ async def _talk(memory: MemoryClient, seen: dict[str, list[str]]) -> None:
             timezone="Asia/Shanghai",
             deadline=OUTCOME_SECONDS,
         )
-        _show(turn, outcome, seen)
+        _show(turn, outcome, seen, said)
     out.print()
 
 
-def _show(turn: Turn, outcome: EventOutcome, seen: dict[str, list[str]]) -> None:
+def _show(turn: Turn, outcome: EventOutcome, seen: dict[str, list[str]], said: dict[str, str]) -> None:
+    """`said`: what the facts so far say, by id; those of this turn are added."""
     out.print(f"  [cyan]“{plain(turn.text)}”[/]" + (f"  [dim]({turn.shows})[/]" if turn.shows else ""), soft_wrap=True)
     steps = [
         *seen.get(outcome.event_id, ()),
@@ -189,10 +220,11 @@ def _show(turn: Turn, outcome: EventOutcome, seen: dict[str, list[str]]) -> None
     ]
     out.print("     " + plain(" -> ".join(steps)), soft_wrap=True)
     for memory in facts(outcome.memories):
-        replaced = f"  replaces {len(memory.supersedes)} older" if memory.supersedes else ""
-        out.print(
-            f"     [green]+[/] {plain(memory.content)}  [dim]{memory.memory_type.value}{replaced}[/]", soft_wrap=True
-        )
+        out.print(f"     [green]+[/] {plain(memory.content)}  [dim]{memory.memory_type.value}[/]", soft_wrap=True)
+        for old in memory.supersedes:
+            if old in said:
+                out.print(f"     [red]-[/] [strike]{plain(said[old])}[/]  [dim]superseded[/]", soft_wrap=True)
+        said[memory.memory_id] = memory.content
 
 
 def facts(memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, Annotated, Any
 
 import typer
+from pydantic import ValidationError
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from schemas import ConversationEvent
@@ -110,17 +111,26 @@ def parse_line(line: str, namespace: str | None, user: str | None) -> Conversati
     if "event_id" not in fields:
         who = json.dumps([fields["namespace"], fields["user_id"], given], sort_keys=True)
         fields["event_id"] = hashlib.sha256(who.encode()).hexdigest()[:32]
-    from pydantic import ValidationError
-
     try:
         event = ConversationEvent.model_validate(fields)
         event.to_bytes()
     except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False, include_context=False)[0]
-        raise ValueError(f"{'.'.join(str(p) for p in first['loc'])}: {first['msg']}") from None
+        raise ValueError(problem(error)) from None
     except ValueError:
         raise ValueError("the text is not valid Unicode (a lone surrogate)") from None
     return event
+
+
+def problem(error: ValidationError) -> str:
+    """The first thing that is wrong, without what was given."""
+    first = error.errors(include_input=False, include_url=False, include_context=False)[0]
+    where = ".".join(str(part) for part in first["loc"])
+    what = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "missing" or (
+        first["loc"] in (("namespace",), ("user_id",)) and first["type"] == "string_type"
+    ):
+        what = "is missing"
+    return f"{where}: {what}" if where else what
 
 
 def _complain(number: int, reason: str, counts: Counter[str]) -> None:

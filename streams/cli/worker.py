@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import socket
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from streams.cli.common import err, fail, kafka_folder
+from streams.cli.keep_alive import KeepAlive
 from streams.errors import ConfigurationError, MemstreamError
 from streams.logs import set_up_logs
 from streams.settings import ROLES, Role, Settings, load_settings
@@ -23,41 +25,72 @@ def register(app: typer.Typer) -> None:
 
 def up(
     data_dir: Annotated[Path | None, typer.Option(help="Where everything is kept (default: .memstream).")] = None,
-    kafka_port: Annotated[int, typer.Option(help="Port of the embedded broker; 0 for any free one.")] = 9092,
+    kafka_port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port of the embedded broker; 0 for any free one.")
+    ] = 9092,
 ) -> None:
     """Run everything here: Apache Kafka, all roles, /metrics. Ctrl-C stops it; nothing is lost."""
     settings = load_settings(data_dir=data_dir)
     set_up_logs(settings)
     with one_owner(settings):
-        code = asyncio_up(settings, kafka_port)
+        code = run_up(settings, kafka_port)
     raise typer.Exit(code)
 
 
-def asyncio_up(settings: Settings, kafka_port: int) -> int:
+def run_up(settings: Settings, kafka_port: int) -> int:
     """Start the broker, run the worker, stop the broker. Returns the exit code."""
     from streams.adapters.kafka_broker import EmbeddedKafka
     from streams.app import run_worker
 
+    require_free_port(settings)
     if settings.kafka_bootstrap:
         err.print(f"broker: {settings.kafka_bootstrap} (MEMSTREAM_KAFKA_BOOTSTRAP)")
         return run_worker(settings, on_ready=lambda: _say_ready(settings))
     broker = EmbeddedKafka(kafka_folder(settings), kafka_port or None)
+    end_as_ctrl_c()
     try:
-        asyncio.run(broker.start(progress=lambda line: err.print(line, markup=False)))
-    except KeyboardInterrupt:
-        asyncio.run(broker.stop())
+        asyncio.run(broker.start(progress=say))
+    except (KeyboardInterrupt, asyncio.CancelledError):
         return 130
     embedded = settings.model_copy(update={"kafka_bootstrap": broker.bootstrap})
+    keep_alive = KeepAlive(broker, say, give_up=lambda: os.kill(os.getpid(), signal.SIGTERM))
 
     def leave_hard() -> None:
+        keep_alive.stop()
         if broker.pid is not None:
             os.kill(broker.pid, signal.SIGTERM)
 
     try:
-        return run_worker(embedded, on_ready=lambda: _say_ready(embedded), before_hard_exit=leave_hard)
+        with keep_alive:
+            code = run_worker(embedded, on_ready=lambda: _say_ready(embedded), before_hard_exit=leave_hard)
     finally:
         err.print("stopping Kafka ...")
         asyncio.run(broker.stop(timeout=4))
+    return 1 if keep_alive.gave_up else code
+
+
+def end_as_ctrl_c() -> None:
+    """Until a worker has handlers of its own, SIGTERM ends things as Ctrl-C does: what was started is stopped."""
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+
+
+def say(line: str) -> None:
+    err.print(line, markup=False, soft_wrap=True)
+
+
+def require_free_port(settings: Settings) -> None:
+    """Look before anything is started: the worker itself opens the port last. Raises `ConfigurationError`."""
+    if not settings.metrics_port:
+        return
+    with socket.socket(socket.AF_INET6 if ":" in settings.metrics_host else socket.AF_INET) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((settings.metrics_host, settings.metrics_port))
+        except OSError as error:
+            raise ConfigurationError(
+                f"metrics can't be served on {settings.metrics_host}:{settings.metrics_port} ({error.strerror}): "
+                "set MEMSTREAM_METRICS_PORT to another port, or to 0 for none"
+            ) from None
 
 
 def worker(
@@ -77,6 +110,7 @@ def worker(
             "in one process, or share a Qdrant server.",
             soft_wrap=True,
         )
+    require_free_port(settings)
     raise typer.Exit(run_worker(settings, chosen, on_ready=lambda: _say_ready(settings)))
 
 

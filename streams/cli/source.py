@@ -1,0 +1,66 @@
+"""What `redact` and `extract` read: a file or standard input, as one text or as JSON Lines."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from streams.cli.common import err, fail
+
+File = Annotated[str, typer.Argument(help="A text file; - (the default) for standard input.")]
+
+
+def read(file: str) -> str:
+    """Everything, with the line ends that it has: offsets count characters of the input."""
+    try:
+        raw = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    except OSError as error:
+        fail(f"{file}: {error.strerror}")
+    return raw.decode("utf-8", "replace")
+
+
+class Lines:
+    """The objects of a JSON Lines input. A line that is none is named on stderr (never quoted) and left out."""
+
+    def __init__(self, file: str) -> None:
+        self._text = read(file).removeprefix("\ufeff")
+        self.refused = 0
+
+    def __iter__(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        # Not splitlines(): it also breaks at U+2028, which a JSON string may contain as it is.
+        for number, line in enumerate(self._text.split("\n"), 1):
+            if not line.strip():
+                continue
+            try:
+                given = json.loads(line)
+            except (ValueError, RecursionError):
+                self.refuse(number, "not JSON")
+                continue
+            if isinstance(given, dict):
+                yield number, given
+            else:
+                self.refuse(number, "not a JSON object")
+
+    def refuse(self, number: int, reason: str) -> None:
+        self.refused += 1
+        err.print(f"line {number}: {reason}", markup=False, soft_wrap=True)
+
+    def end(self) -> None:
+        """Exit code 1 when a line was refused."""
+        if self.refused:
+            raise typer.Exit(1)
+
+
+def show(value: Any) -> None:
+    """One line of JSON. Half of a surrogate pair, which JSON can name and UTF-8 can't carry, stays an escape."""
+    text = json.dumps(value, ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        text = json.dumps(value)
+    typer.echo(text)
