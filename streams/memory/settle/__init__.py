@@ -8,6 +8,7 @@ from streams.memory.settle.neighbourhood import (
     Neighbourhood,
     nearness,
     neighbourhood,
+    outdated_episodes,
     verdict_key,
 )
 from streams.memory.settle.state import apply, keyed
@@ -25,6 +26,7 @@ __all__ = [
     "markers",
     "nearness",
     "neighbourhood",
+    "outdated_episodes",
     "settle",
     "verdict_key",
 ]
