@@ -186,7 +186,7 @@ class Worker:
             extractor, chat_probe = self._extractor(stack)
             if chat_probe is not None:
                 probes["chat"] = chat_probe
-        runner = Runner(settings, emitter, self.health, probes=probes)
+        runner = Runner(settings, emitter, self.health, probes=probes, at_step=self._at_step)
         for role in self.roles:
             self._apps[role] = make_faust_app(settings, role)
         if "redact" in self.roles:

@@ -37,7 +37,8 @@ class Health:
     def begin(self, stage: str) -> None:
         self._progress[stage] = time.monotonic()
 
-    alive_waiting = begin
+    # A part of a batch is done, or waits for a dependency that is known to be down: both are signs of life.
+    progress = begin
 
     def end(self, stage: str) -> None:
         self._progress.pop(stage, None)

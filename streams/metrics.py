@@ -17,6 +17,12 @@ SKIPPED = Counter("memstream_skipped_events", "Events skipped, by reason.", ["st
 DEAD_LETTERS = Counter(
     "memstream_dead_letters", "Records parked, by stage and reason.", ["stage", "reason"], registry=REGISTRY
 )
+REPLIES_REFUSED = Counter(
+    "memstream_replies_refused",
+    "Replies to published events that could not be sent, by reason.",
+    ["stage", "reason"],
+    registry=REGISTRY,
+)
 RETRIES = Counter("memstream_retries", "Attempts that a dependency failed.", ["stage", "dependency"], registry=REGISTRY)
 STAGE_SECONDS = Histogram(
     "memstream_stage_duration_seconds",

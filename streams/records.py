@@ -12,7 +12,8 @@ from pydantic import BaseModel, ValidationError
 from schemas import Tenant
 from streams.errors import BadData
 
-Headers = tuple[tuple[str, bytes], ...]
+# Kafka tells a header without a value from an empty one.
+Headers = tuple[tuple[str, bytes | None], ...]
 Model = TypeVar("Model", bound=BaseModel)
 
 # The largest value on any topic but the dead letters'.
@@ -56,9 +57,10 @@ class ReplyTo:
 
 
 def header(headers: Headers, *names: str) -> tuple[str, bytes] | None:
+    """The first that is there with a value, in the order of `names`."""
     for wanted in names:
         for name, value in headers:
-            if name == wanted:
+            if name == wanted and value is not None:
                 return name, value
     return None
 

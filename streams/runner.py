@@ -12,6 +12,8 @@ How a batch is worked off, and why nothing is lost:
    batch comes again.
 
 A crash between any two steps repeats the batch; stages are idempotent, so the end is the same.
+
+A reply (an `Outbound` that is `exact`) is a courtesy of the last step: whom it can't reach, it does not hold up.
 """
 
 from __future__ import annotations
@@ -22,10 +24,11 @@ import random
 import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Protocol, assert_never
 
+from schemas import ErrorReply
 from streams import metrics
 from streams.emitter import Emitter
 from streams.errors import BadData, DependencyDown, Refused
@@ -43,6 +46,10 @@ POISON_STRIKES = 8
 POISON_SECONDS = 30.0
 BACKOFF_FIRST_SECONDS = 0.2
 BACKOFF_MAX_SECONDS = 10.0
+# A longer key is left out of a dead letter that names the place of its record only.
+MAX_KEY_BYTES = 64 * 1024
+# Points of a stage at which a test may stop the process, after the topic's name and a dot.
+RUNNER_STEPS = ("handled", "emitted")
 
 
 class Stage(Protocol):
@@ -90,7 +97,6 @@ class _Trouble:
     attempts: int = 0
     bugs: int = 0
     strikes: int = 0
-    seen: int | None = None
 
 
 class Runner:
@@ -104,20 +110,24 @@ class Runner:
         *,
         probes: Mapping[str, Callable[[], Awaitable[object]]] | None = None,
         poison_seconds: float = POISON_SECONDS,
+        at_step: Callable[[str], None] = lambda step: None,
     ) -> None:
-        """`probes`: for each dependency a small request that must work; it raises when it does not."""
+        """`probes`: for each dependency a small request that must work; it raises when it does not.
+
+        `at_step` is told `<topic>.handled` and `<topic>.emitted`, where a test may stop the process.
+        """
         self._settings = settings
         self._emitter = emitter
         self._health = health
         self._probes = probes or {}
         self._poison_seconds = poison_seconds
+        self._at_step = at_step
         # Append time of the latest record handled, by (topic, partition): what the lag in time is measured from.
         self.handled_until: dict[tuple[str, int], datetime] = {}
         self._busy: set[str] = set()
         self._quiet = asyncio.Event()
         self._quiet.set()
         self._draining = asyncio.Event()
-        self._lanes = asyncio.Semaphore(settings.lanes)
         self._requests: set[asyncio.Task[None]] = set()
 
     # Faust
@@ -178,7 +188,7 @@ class Runner:
     @staticmethod
     def _inbound(topic: str, event: Any) -> Inbound:
         message = event.message
-        headers: Headers = tuple((name, value or b"") for name, value in (message.headers or ()))
+        headers: Headers = tuple(message.headers or ())
         return Inbound(
             topic=topic,
             partition=message.partition,
@@ -230,9 +240,11 @@ class Runner:
             lanes: dict[str, list[Inbound]] = defaultdict(list)
             for record in records:
                 lanes[stage.lane(record)].append(record)
+            # Of this batch alone: a stage that waits for its model must not take another stage's turns.
+            turns = asyncio.Semaphore(self._settings.lanes)
             async with asyncio.TaskGroup() as group:
                 for lane in lanes.values():
-                    group.create_task(self._run_lane(stage, lane))
+                    group.create_task(self._run_lane(stage, lane, turns))
             for record in records:
                 self.handled_until[record.topic, record.partition] = record.timestamp
         finally:
@@ -241,14 +253,15 @@ class Runner:
             if not self._busy:
                 self._quiet.set()
 
-    async def _run_lane(self, stage: Stage, records: Sequence[Inbound]) -> None:
-        async with self._lanes:
+    async def _run_lane(self, stage: Stage, records: Sequence[Inbound], turns: asyncio.Semaphore) -> None:
+        async with turns:
             at = 0
             while at < len(records):
                 part = records[at : at + stage.lane_batch]
                 started = time.perf_counter()
                 await self._handle(stage, part)
                 metrics.STAGE_SECONDS.labels(stage.name).observe(time.perf_counter() - started)
+                self._health.progress(f"{stage.name}.{stage.topic}")
                 at += len(part)
 
     async def _handle(self, stage: Stage, records: Sequence[Inbound]) -> None:
@@ -264,8 +277,10 @@ class Runner:
             if waiting is None:
                 break
             await self._back_off(stage, trouble, waiting.dependency, waiting.after)
+        self._at_step(f"{stage.topic}.handled")
         for record, outcome in zip(records, outcomes, strict=True):
-            await self._finish(stage, record, outcome)
+            await self._finish(stage, record, outcome, trouble.attempts)
+        self._at_step(f"{stage.topic}.emitted")
 
     async def _attempt(self, stage: Stage, records: Sequence[Inbound], trouble: _Trouble) -> Sequence[Outcome] | None:
         """Outcomes, or None when several records failed together and should be tried one by one."""
@@ -278,7 +293,7 @@ class Runner:
             if len(records) > 1:
                 return None
             self._note_down(stage, error)
-            if await self._is_poison(stage, error.dependency, trouble):
+            if await self._is_poison(error.dependency, trouble):
                 return [Parked(stage.name, f"{error.dependency}_failed", exception=type(error).__name__)]
             return [Retry(error.dependency, error.retry_after)]
         except Exception as error:
@@ -289,8 +304,10 @@ class Runner:
             if trouble.bugs >= BUG_TRIES:
                 return [Parked(stage.name, "internal_error", exception=type(error).__name__)]
             return [Retry("self")]
-        for dependency in stage.dependencies:
-            self._health.succeeded(dependency)
+        if any(isinstance(outcome, Done) for outcome in outcomes):
+            # What was skipped or known already needed no dependency, so it says nothing of one.
+            for dependency in stage.dependencies:
+                self._health.succeeded(dependency)
         return outcomes
 
     def _note_down(self, stage: Stage, error: DependencyDown) -> None:
@@ -298,65 +315,91 @@ class Runner:
         if self._health.failed(error.dependency, str(error)):
             log.warning("stage %s waits: %s", stage.name, error)
 
-    async def _is_poison(self, stage: Stage, dependency: str, trouble: _Trouble) -> bool:
-        """A strike counts only when the dependency has worked since the last one: for others, or for a probe."""
-        if dependency not in self._probes:
+    async def _is_poison(self, dependency: str, trouble: _Trouble) -> bool:
+        """A strike counts only while the dependency works, and only a request to itself shows that."""
+        probe = self._probes.get(dependency)
+        if probe is None:
             return False
-        successes = self._health.successes[dependency]
-        if trouble.seen is None or successes == trouble.seen:
-            try:
-                await self._probes[dependency]()
-            except Exception:
-                trouble.seen = self._health.successes[dependency]
-                return False
-        trouble.seen = successes
+        try:
+            await probe()
+        except Exception:
+            return False
         trouble.strikes += 1
         return trouble.strikes >= POISON_STRIKES and time.monotonic() - trouble.started >= self._poison_seconds
 
     async def _back_off(self, stage: Stage, trouble: _Trouble, dependency: str, after: float | None) -> None:
         ceiling = min(BACKOFF_MAX_SECONDS, BACKOFF_FIRST_SECONDS * 2 ** min(trouble.attempts, 10))
         pause = min(after, 60.0) if after is not None else random.uniform(ceiling / 2, ceiling)
-        self._health.alive_waiting(f"{stage.name}.{stage.topic}")
+        self._health.progress(f"{stage.name}.{stage.topic}")
         await asyncio.sleep(pause)
 
-    async def _finish(self, stage: Stage, record: Inbound, outcome: Outcome) -> None:
+    async def _finish(self, stage: Stage, record: Inbound, outcome: Outcome, attempts: int) -> None:
         match outcome:
-            case Done(emit=emit):
-                metrics.RECORDS.labels(stage.name, "done").inc()
-            case Duplicate(emit=emit):
-                metrics.RECORDS.labels(stage.name, "duplicate").inc()
-            case Skipped(reason=reason, emit=emit):
-                metrics.RECORDS.labels(stage.name, "skipped").inc()
+            case Done():
+                counted = "done"
+            case Duplicate():
+                counted = "duplicate"
+            case Skipped(reason=reason):
+                counted = "skipped"
                 metrics.SKIPPED.labels(stage.name, reason).inc()
             case Parked():
-                metrics.RECORDS.labels(stage.name, "parked").inc()
-                metrics.DEAD_LETTERS.labels(stage.name, outcome.reason).inc()
-                told = outcome.emit or tuple(await stage.on_parked(record, outcome))
-                emit = (dead_letter(stage, record, outcome, self._settings.topic_prefix), *told)
+                return await self._park(stage, record, outcome, attempts)
             case Retry():
                 raise AssertionError("a retry is not an end")
             case _:
                 assert_never(outcome)
-        try:
-            await self._send(stage, emit)
-        except BadData as error:
+        if refused := await self._send(stage, outcome.emit):
             # What the stage made of the record is larger than any record may be.
-            if isinstance(outcome, Parked):
-                raise
-            await self._finish(stage, record, Parked(stage.name, error.reason))
+            await self._park(stage, record, Parked(stage.name, refused.reason), attempts)
+            return None
+        metrics.RECORDS.labels(stage.name, counted).inc()
+        return None
 
-    async def _send(self, stage: Stage, emit: Sequence[Outbound]) -> None:
+    async def _park(self, stage: Stage, record: Inbound, parked: Parked, attempts: int) -> None:
+        told = parked.emit
+        if not told:
+            try:
+                told = tuple(await stage.on_parked(record, parked))
+            except Exception as error:
+                # The dead letter tells what matters; that others hear of it is worth no lost record.
+                log.error("stage %s: %s", stage.name, describe(error))
+        letter = dead_letter(stage, record, parked, self._settings.topic_prefix, attempts)
+        if await self._send(stage, (letter, *told)):
+            # Compressed on its way in, a record can be larger than any that goes out: its place must do.
+            await self._send(stage, (without_value(letter), *told))
+        metrics.RECORDS.labels(stage.name, "parked").inc()
+        metrics.DEAD_LETTERS.labels(stage.name, parked.reason).inc()
+
+    async def _send(self, stage: Stage, emit: Sequence[Outbound]) -> BadData | None:
+        """Returns when the broker has them all, or with the reason why it never will. Replies come last."""
+        refused = await self._send_all(stage, [record for record in emit if not record.exact])
+        if refused is not None:
+            return refused
+        for reply in (record for record in emit if record.exact):
+            if (refused := await self._send_all(stage, [reply])) is not None:
+                metrics.REPLIES_REFUSED.labels(stage.name, refused.reason).inc()
+                if refused.reason == "too_large":
+                    short = ErrorReply(error="too_large", detail="the answer is larger than a record may be")
+                    await self._send_all(
+                        stage, [replace(reply, value=short.model_dump_json(exclude_none=True).encode())]
+                    )
+        return None
+
+    async def _send_all(self, stage: Stage, emit: Sequence[Outbound]) -> BadData | None:
         trouble = _Trouble()
         while True:
             try:
-                return await self._emitter.send(emit)
+                await self._emitter.send(emit)
+                return None
+            except BadData as error:
+                return error
             except DependencyDown as error:
                 trouble.attempts += 1
                 self._note_down(stage, error)
                 await self._back_off(stage, trouble, error.dependency, error.retry_after)
 
 
-def dead_letter(stage: Stage, record: Inbound, parked: Parked, prefix: str) -> Outbound:
+def dead_letter(stage: Stage, record: Inbound, parked: Parked, prefix: str, attempts: int = 1) -> Outbound:
     """Key, value and headers as they came, and why it is here. No text of the record goes into the headers."""
     tries = header(record.headers, DEAD_LETTER_PREFIX + "redriven_count")
     kept = tuple((n, v) for n, v in record.headers if not n.startswith(DEAD_LETTER_PREFIX))
@@ -367,12 +410,20 @@ def dead_letter(stage: Stage, record: Inbound, parked: Parked, prefix: str) -> O
         "stage": parked.stage,
         "reason": parked.reason,
         "exception.class.name": parked.exception,
-        "attempts": "1",
+        "attempts": str(attempts),
         "failed_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
         "redriven_count": tries[1].decode("ascii", "replace") if tries else "0",
     }
     errors = tuple((DEAD_LETTER_PREFIX + name, value.encode()) for name, value in facts.items())
     return Outbound(stage.dead_letters, record.key, record.value, kept + errors)
+
+
+def without_value(letter: Outbound) -> Outbound:
+    """A dead letter that names the place of its record only: topic, partition and offset are in its headers."""
+    size = str(len(letter.value or b"")).encode()
+    ours = tuple((n, v) for n, v in letter.headers if n.startswith(DEAD_LETTER_PREFIX))
+    key = letter.key if len(letter.key or b"") <= MAX_KEY_BYTES else None
+    return replace(letter, key=key, value=None, headers=(*ours, (DEAD_LETTER_PREFIX + "value_bytes_left_out", size)))
 
 
 def disarm_commits(app: Any) -> None:

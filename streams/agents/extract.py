@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 from schemas import Candidate, CandidateEvent, RedactedEvent
-from streams.agents.redact import parked_candidate
+from streams.agents.redact import INLINE_CHARS, parked_candidate
 from streams.memory.extraction import Extractor, episodes
 from streams.outcome import Done, Outbound, Outcome, Parked
 from streams.records import Inbound, check_key, cloud_event, decode
@@ -36,7 +37,8 @@ class ExtractStage:
         extraction = await self._extractor.extract(event)
         found: tuple[Candidate, ...] = extraction.candidates
         if self._with_episodes:
-            found += tuple(episodes(event))
+            size = sum(len(message.text) for message in event.messages)
+            found += await asyncio.to_thread(episodes, event) if size > INLINE_CHARS else episodes(event)
         if event.min_importance is not None:
             kept = tuple(c for c in found if c.importance >= event.min_importance)
             reason = "below_importance" if found and not kept else extraction.skipped
