@@ -2,6 +2,9 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+# A pipe fails when pip does.
+SHELL := bash
+.SHELLFLAGS := -o pipefail -c
 
 .PHONY: install demo test soak lint clean
 
@@ -10,8 +13,10 @@ install: $(VENV)/installed
 $(VENV)/installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if (3, 11) <= sys.version_info < (3, 14) else "memstream needs Python 3.11 to 3.13; set PYTHON=python3.11")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "installing memstream into $(VENV) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[embedded,dev]'
+	@echo "installing memstream into $(VENV) (about a minute, once) ..."
+	@$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off --editable '.[embedded,dev]' \
+		| awk '/^Collecting/ {printf "\r  %3d packages: %-40s", ++n, substr($$2, 1, 40); fflush()} \
+			/^Installing collected/ {printf "\r  writing %d packages %-40s", n, "..."; fflush()} END {print ""}'
 	@touch $@
 
 demo: install

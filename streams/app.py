@@ -382,6 +382,7 @@ def run_worker(
     *,
     at_step: AtStep = lambda step: None,
     on_ready: Callable[[], None] = lambda: None,
+    on_stopping: Callable[[], None] = lambda: None,
     before_hard_exit: Callable[[], None] = lambda: None,
 ) -> int:
     """Run until SIGINT or SIGTERM; returns the exit code. A second signal leaves at once.
@@ -402,6 +403,7 @@ def run_worker(
         def on_signal() -> None:
             if worker.stopping:
                 leave()
+            on_stopping()
             worker.stop()
             loop.call_later(settings.drain_seconds + STOP_SECONDS, leave)
 

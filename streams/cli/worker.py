@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import signal
 import socket
+import time
 from pathlib import Path
 from typing import Annotated
 
@@ -16,6 +18,10 @@ from streams.cli.keep_alive import KeepAlive
 from streams.errors import ConfigurationError, MemstreamError
 from streams.logs import set_up_logs
 from streams.settings import ROLES, Role, Settings, load_settings
+
+
+# From the first signal until the broker is gone too.
+WHOLE_STOP_SECONDS = 9.8
 
 
 def register(app: typer.Typer) -> None:
@@ -54,18 +60,29 @@ def run_up(settings: Settings, kafka_port: int) -> int:
         return 130
     embedded = settings.model_copy(update={"kafka_bootstrap": broker.bootstrap})
     keep_alive = KeepAlive(broker, say, give_up=lambda: os.kill(os.getpid(), signal.SIGTERM))
+    stop_by = math.inf
+
+    def stopping() -> None:
+        nonlocal stop_by
+        stop_by = time.monotonic() + WHOLE_STOP_SECONDS
+        keep_alive.stop()
+        err.print("stopping: what is in flight is finished first ...")
 
     def leave_hard() -> None:
-        keep_alive.stop()
         if broker.pid is not None:
             os.kill(broker.pid, signal.SIGTERM)
 
     try:
         with keep_alive:
-            code = run_worker(embedded, on_ready=lambda: _say_ready(embedded), before_hard_exit=leave_hard)
+            code = run_worker(
+                embedded,
+                on_ready=lambda: _say_ready(embedded),
+                on_stopping=stopping,
+                before_hard_exit=leave_hard,
+            )
     finally:
-        err.print("stopping Kafka ...")
-        asyncio.run(broker.stop(timeout=4))
+        # At the end of its time Kafka is killed, which loses nothing and makes its next start some seconds longer.
+        asyncio.run(broker.stop(timeout=min(4.0, max(0.5, stop_by - time.monotonic()))))
     return 1 if keep_alive.gave_up else code
 
 
