@@ -99,11 +99,9 @@ class Cursor:
         j = i + 1
         for _ in range(5):
             k = self.skip(j, "comma", "and", "glue", limit=2)
-            if (self.kind(k) != "dur" or self.kind(k + 1) in ("ago", "later")) and (
-                self.kind(k) != "dur"
-                or k - j > 1
-                or (self.kind(j) in ("and",) and self.tokens[k].value.unit == amount.unit)
-            ):
+            if self.kind(k) != "dur":
+                break
+            if self.kind(k + 1) in ("ago", "later") and k - j > 1:  # "for 3 months, and 2 days ago"
                 break
             more: Duration = self.value(k)
             if {u for _, u in more.parts} & {u for _, u in amount.parts}:

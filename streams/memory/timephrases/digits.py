@@ -1,4 +1,4 @@
-# a pattern or a row of a table reads best on one line
+# ruff: noqa: E501  # a pattern or a row of a table reads best on one line
 """Dates and clock times in digits, the same in every language."""
 
 import re
@@ -42,8 +42,13 @@ def _day_month_year(m: "re.Match[str]") -> When | None:
     return checked(year, first, second) or checked(year, second, first)
 
 
+DATE_BEFORE = re.compile(r"(?:^|\b(?:on|by|until|before|after|from|to|since|and|due|date)\s|[\u4e00-\u9fff])$")
+
+
 def _month_day(m: "re.Match[str]") -> When | None:
     a, b = int(m["a"]), int(m["b"])
+    if b == 10 and "/" in m.group() and not DATE_BEFORE.search(m.string, max(0, m.start() - 8), m.start()):
+        return None  # a mark: 9/10
     return checked(None, a, b) or checked(None, b, a)
 
 
@@ -98,7 +103,7 @@ _DATES = (
     Pattern("when", EDGE_LEFT + r"(?P<m>\d{1,2})[/](?P<y>(?:19|20)\d\d)" + EDGE_RIGHT, _month_year),
     Pattern("when", EDGE_LEFT + r"(?P<y>(?:19|20)\d\d)(?:[/.-]|\s/\s?)(?P<m>0[1-9]|1[0-2])" + r"(?![\d_%])(?![.,:/]\d)", _month_year),
     Pattern("when", EDGE_LEFT + r"(?P<a>\d{1,2})/(?P<b>\d{1,2})(?!\s?h(?:ours?)?(?![a-z]))(?![a-z])(?![\d_%])(?![.,:/]\d)", _month_day),
-    Pattern("when", EDGE_LEFT + r"(?<!\d-)(?P<a>0[1-9]|1[0-2])-(?P<b>0[1-9]|[12]\d|3[01])(?!\s?[ap]\.?m)" + EDGE_RIGHT, _month_day),
+    Pattern("when", EDGE_LEFT + r"(?<!\d-)(?P<a>0[1-9]|1[0-2](?=-0))-(?P<b>0[1-9]|[12]\d|3[01])(?!\s?[ap]\.?m)" + EDGE_RIGHT, _month_day),
     Pattern("when", r"(?<=\bon\s)(?P<a>\d{1,2})\.(?P<b>\d{1,2})(?![a-z%])" + EDGE_RIGHT, _month_day),
 )  # fmt: skip
 _CLOCKS = (

@@ -1,4 +1,4 @@
-# a pattern or a row of a table reads best on one line
+# ruff: noqa: E501  # a pattern reads best on one line
 """English: how the words of `en_words` combine into tokens. Patterns read folded text (`text.fold`)."""
 
 import re
@@ -8,6 +8,23 @@ from datetime import datetime
 
 from streams.memory.timephrases.calendar import OutOfCalendar, Span, iso_week
 from streams.memory.timephrases.digits import CLOCKS, DATES, EDGE_LEFT, LOOSE_DATE, MERIDIEM, checked, clock, year_of
+from streams.memory.timephrases.en_context import (
+    A_SECOND,
+    COUNTED_THINGS,
+    CUES,
+    FEASTS,
+    FUTURE,
+    LIGHT,
+    PAST,
+    SHORT_AFTER,
+    SHORT_EXPECTED,
+    YEAR_AFTER,
+    YEAR_BEFORE,
+    M,
+    W,
+    stands,
+    stands_at,
+)
 from streams.memory.timephrases.en_words import (
     BINDING,
     CLOSEST,
@@ -24,12 +41,10 @@ from streams.memory.timephrases.en_words import (
     SEASONS,
     SETS,
     SHIFTS,
-    SHORT_UNITS,
     UNITS,
     WEAK,
     WEEKDAYS,
 )
-from streams.memory.timephrases.feasts import RULES
 from streams.memory.timephrases.numerals import ENGLISH_CARDINAL, ENGLISH_ORDINAL, ENGLISH_WORDS, ENGLISH_YEAR, english
 from streams.memory.timephrases.tokens import (
     IMPOSSIBLE,
@@ -42,9 +57,7 @@ from streams.memory.timephrases.tokens import (
     alternatives,
 )
 
-FEASTS = [name for name in RULES if name.isascii() and not name.isdigit()]
 LEFT, RIGHT = r"(?<![a-z0-9_'])", r"(?![a-z0-9_])"
-M, W = alternatives(MONTHS), alternatives(WEEKDAYS)
 DAY = rf"(?:\d{{1,2}}(?:st|nd|rd|th)?|{ENGLISH_ORDINAL}|{ENGLISH_CARDINAL})"
 YEAR = rf"(?:(?:1[5-9]|20|21)\d\d|'\d\d|{ENGLISH_YEAR})"
 YEAR_END = r"(?![\d:]|[.,]\d|\s?[ap]\.?m)"
@@ -59,7 +72,6 @@ WORD_MINUTE = (
     r"(?:oh?\s(?:one|two|three|four|five|six|seven|eight|nine)|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen"
     r"|seventeen|eighteen|nineteen|(?:twenty|thirty|forty|fifty)(?:[\s-](?:one|two|three|four|five|six|seven|eight|nine))?)"
 )
-A_SECOND = re.compile(r"\b(?:in|for|wait|just|me|half|within|takes?)\sa\ssecond|a\ssecond\s(?:ago|later|from)")
 FRACTIONS = {"half": 30, "a half": 30, "quarter": 15, "a quarter": 15, "three quarters": 45}
 
 
@@ -82,50 +94,6 @@ def any_year(text: str) -> int:
     return year_of(text) if text[0] in "'0123456789" else english(text)
 
 
-# --- what weak words need around them -------------------------------------------------------------------------------
-
-NAMES = frozenset({"jan", "mar", "dec"})
-PREPOSITION = re.compile(
-    r"\b(?:in|of|since|by|until|till|during|last|next|this|every|each|mid|early|late|on|before|after|past|from|between"
-    r"|to|and|or|previous|coming|current|week|weekend)[\s-]+$"
-)
-YEAR_BEFORE = re.compile(
-    r"(?:^|[\u4e00-\u9fff]|\b(?:in|of|since|by|from|until|till|to|before|after|during|through|throughout|year|years|fy|cy|and|or|the"
-    r"|early|late|mid|around|about|circa|than|on|for|between|this|that|not|last|ago|at|over)[\s-]+|[,&/(=]\s?|(?:[a-z]|\d[./]\d\d?|(?:19|20)\d\d)\s?-\s?)$"
-)
-COUNTED_THINGS = re.compile(
-    r"\s?(?:euros?|dollars?|usd|eur|pounds?|yuan|rmb|people|users?|items?|rows?|tokens?|lines?|words?|pages?|times|points?"
-    r"|calories|kcal|steps|met(?:er|re)s?|miles?|km|kg|feet|mb|gb|units?|characters?|bytes?|%)(?![a-z])"
-)
-YEAR_AFTER = re.compile(
-    r"\s?(?:-|to|until|till|through)\s?(?:19|20)\d\d(?!\d)|\s(?:or|and)\s(?:later|after|before|earlier)(?![a-z])"
-)
-TIME_TAIL = re.compile(r"(?:\d|[,-]|[ap]m)\s*$")
-CLAUSE_END = re.compile(
-    r"\s*(?:$|[.,!?;:)\u4e00-\u9fff-]|(?:to|and|or|at|morning|afternoon|evening|night|until|through|of|last|next|this|for"
-    r"|i|we|he|she|they|it|when|with|in|is|was|will)\b|after\s(?:the\s)?next|\d)"
-)
-NUMBERED = re.compile(
-    rf"\s?(?:-|to|through)\s?(?:{W})(?![a-z])|"
-    rf"\s(?:to|until|till|through|-)\s(?:{M})(?![a-z])|"
-    r"\.?,?[\s-]?(?:\d|the\s(?:\d|first|second|third)|'\d\d)|\safter\s(?:the\s)?next|\sin\s(?:a|one|\d+)\syear"
-)
-
-
-def stands(m: "re.Match[str]") -> bool:
-    """A word like "may", "march" or "sun" that here is a time: alone, with a number, or where a time is expected."""
-    before, after = m.string[max(0, m.start() - 14) : m.start()], m.string[m.end() : m.end() + 16]
-    if not before.strip() and not after.strip(" .!?"):
-        return m.group() not in NAMES
-    if NUMBERED.match(after):
-        return True
-    expected = PREPOSITION.search(before) or TIME_TAIL.search(before)
-    return bool(expected and CLAUSE_END.match(after))
-
-
-# --- readers -----------------------------------------------------------------------------------------------------------
-
-
 def _date(m: "re.Match[str]") -> When | object | None:
     day = day_number(m["d"])
     if not 1 <= day <= 31:
@@ -139,11 +107,6 @@ def _date(m: "re.Match[str]") -> When | object | None:
     ):
         return None
     return checked(any_year(m["y"]) if m["y"] else None, MONTHS[m["m"]], day) or IMPOSSIBLE
-
-
-def stands_at(m: "re.Match[str]") -> bool:
-    """After "3 may" no verb follows."""
-    return CLAUSE_END.match(m.string[m.end() : m.end() + 16]) is not None
 
 
 def _short_year(m: "re.Match[str]") -> When | None:
@@ -208,6 +171,8 @@ def _iso_week(m: "re.Match[str]") -> When | object:
 
 def _part(m: "re.Match[str]") -> When | None:
     before = m.string[max(0, m.start() - 9) : m.start()].rstrip()
+    if m.group() in LIGHT and not before.endswith(("at", "before", "after", "by", "around", "until", "till", "since")):
+        return None
     return None if before.endswith(NOT_A_TIME_AFTER) else When(part=PARTS[m.group()])
 
 
@@ -255,6 +220,12 @@ def _duration(m: "re.Match[str]") -> Duration | None:
     amount = number(m["n"])
     unit = UNITS[m["u"] or m["short"]]
     if 1900 <= amount <= 2100 and m["u"] and not m["u"].endswith("s"):  # "2021 weekend"
+        return None
+    short = m["short"] or ""
+    expected = SHORT_EXPECTED.search(m.string, max(0, m.start() - 10), m.start()) or SHORT_AFTER.match(
+        m.string, m.end()
+    )
+    if short not in ("", "h") and not expected:  # "3D", "50m", "429s"
         return None
     if m["u"] == "second" and m["n"] in ("twenty", "thirty"):  # an ordinal
         return None
@@ -328,7 +299,7 @@ DURATIONS = (
 )  # fmt: skip
 DECADE = Pattern("when", rf"{LEFT}(?P<d>(?:1[89]|20)\d0|'?\d0)'?s{RIGHT}", _decade)  # fmt: skip
 RELATIVE_WORDS = (
-    Pattern("when", _words(RELATIVES), lambda m: RELATIVES[m.group()]),
+    Pattern("when", _words(RELATIVES) + r"(?!\.[a-z])", lambda m: RELATIVES[m.group()]),
     Pattern("when", r"(?<=\bto\s)date(?!\s?[a-z0-9])", lambda m: Relative("second", 0)),
     Pattern("when", rf"{EDGE_LEFT}(?:(?P<y>(?:19|20)\d\d)\s?-?)?(?P<q>[qh])(?P<n>[1-4])(?:\s?(?:of\s|,\s?|-)?(?P<z>(?:19|20)\d\d))?{RIGHT}", _quarter),
     Pattern("when", _words(PARTS), _part),
@@ -340,7 +311,7 @@ RELATIVE_WORDS = (
     Pattern("when", _words(SEASONS), _season),
     Pattern("when", rf"{LEFT}(?:the\s)?(?:nineteen\s)?(?P<d>{alternatives(DECADES)}){RIGHT}", lambda m: When(base=_ten_years(1900 + DECADES[m["d"]]))),
     Pattern("set", rf"{LEFT}(?:once|twice|{WORD_HOUR}\stimes|\d\stimes|several\stimes)\s(?:an?|per|every|each)\s(?P<u>{UNIT}){RIGHT}", lambda m: UNITS[m["u"]]),
-    Pattern("set", _words(SETS), lambda m: SETS[m.group()]),
+    Pattern("set", rf"(?!everyday\s[a-z]){_words(SETS)}", lambda m: SETS[m.group()]),
     Pattern("weekdays", _words(f"{w}s" for w in WEEKDAYS if len(w) > 5), lambda m: WEEKDAYS[m.group()[:-1]]),
     Pattern("ordafter", rf"{LEFT}(?:after|before)\s(?:the\s)?(?:next|last){RIGHT}(?!\s(?:{W}|{M}|{UNIT}){RIGHT})", lambda m: 2 if m.group()[0] == "a" else -2),
 )  # fmt: skip
@@ -361,6 +332,9 @@ REST = (
     Pattern("loose", rf"{EDGE_LEFT}(?P<y>{YEAR})(?![\d_%]|[.,:/]\d|[a-z])", _loose_year),
     Pattern("num", rf"{EDGE_LEFT}(?:\d{{1,4}}|{ENGLISH_CARDINAL}){RIGHT}", lambda m: number(m.group())),
 )  # fmt: skip
+
+
+__all__ = ["CUES", "FUTURE", "PAST", "build"]
 
 
 def build() -> Lexer:
@@ -428,56 +402,4 @@ STARTS = (
     rf"(?<![a-z0-9_])(?:(?:{'|'.join(sorted(filter(str.isalpha, _first_words()), key=len, reverse=True))})(?![a-z])"
     r"|(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec|[qh])(?=\d))|(?<!\d)\d|(?<=\d)h\d|[-,&@'½¼¾/]"
     r"|(?<=\d{4}[-/.]\d\d[-/.]\d\d)\d|(?<=\d)(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|[a-z]{1,5}(?![a-z]))"
-)
-_ = SHORT_UNITS
-
-# Words without which an English clause has no time phrase (digits aside), and the words that show its tense.
-_CUE_WORDS = {
-    word
-    for table in (
-        DECADES,
-        MONTHS,
-        WEEKDAYS,
-        SEASONS,
-        LONG_UNITS,
-        PARTS,
-        RELATIVES,
-        NOON,
-        SETS,
-        {f"{w}s" for w in WEEKDAYS},
-    )
-    for phrase in table
-    for word in re.findall(r"[a-z]{2,}", phrase)
-} - {
-    "at",
-    "this",
-    "of",
-    "the",
-    "in",
-    "and",
-    "possible",
-    "office",
-    "working",
-    "business",
-    "soon",
-    "just",
-    "close",
-    "on",
-    "as",
-    "time",
-    "after",
-    "work",
-}
-_CUE_WORDS |= {w for name in FEASTS for w in re.findall(r"[a-z]{4,}", name)} - {"good", "black", "jr", "fool"}
-_CUE_WORDS |= ENGLISH_WORDS | {"eod", "clock", "ish", "eve", "now", "noonish", "ago", "today", "workweek", "am", "pm"}
-_CUE_WORDS -= {"one", "half"}
-CUES = re.compile(rf"\d|(?<![a-z])(?:{'|'.join(sorted(_CUE_WORDS))})(?![a-z])")
-PAST = re.compile(
-    r"(?<![a-z'])(?:was|were|had|went|did|came|met|got|made|saw|bought|took|left|began|said|told|ate|gave|found|lost|won"
-    r"|broke|flew|drove|wrote|sold|paid|built|chose|fell|grew|felt|heard|kept|knew|spent|taught|thought|wore|became|drank|ran|sat|stood|slept|rode|sang|swam|won|hit|read|understood|forgot|shut"
-    r"|(?!need|need|proceed|exceed|succeed|speed|feed|indeed|hundred|wed)[a-z]{2,}ed)(?![a-z])"
-)
-FUTURE = re.compile(
-    r"(?<![a-z])(?:will|shall|going to|gonna|plan|plans|should|would|could|can|must|need|want|wants|please|let|tomorrow|next"
-    r"|schedule|remind|book|due|by|until|hope|expect|may|is|are|am|be)(?![a-z])|'ll"
 )

@@ -170,7 +170,8 @@ SETS = {
     "hourly": "hour", "nightly": "day", "everyday": "day", "on weekdays": "day", "on weekends": "weekend",
 }  # fmt: skip
 QUANTITIES = {
-    "a": 1, "an": 1, "a whole": 1, "another": 1, "full": 1, "a full": 1, "a couple of": 2, "a couple": 2, "couple of": 2, "couple": 2,
+    "a": 1, "an": 1, "a whole": 1, "another": 1, "full": 1, "a full": 1, "a couple of": 2, "a couple": 2,
+    "couple of": 2, "couple": 2,
     "a pair of": 2, "a few": 3, "few": 3, "several": 3, "some": 3, "half a": 0.5, "half an": 0.5, "half": 0.5,
     "a half": 0.5, "a quarter of an": 0.25, "quarter of an": 0.25, "three quarters of an": 0.75,
     "three-quarters of an": 0.75, "½": 0.5, "¼": 0.25, "¾": 0.75, "1/2": 0.5, "1/4": 0.25, "3/4": 0.75,

@@ -1,4 +1,4 @@
-# a pattern or a row of a table reads best on one line
+# ruff: noqa: E501  # a pattern or a row of a table reads best on one line
 """Named days and their dates. Rules are data; lunar dates and solar terms come from `borax`, Easter from `dateutil`,
 the feasts of other moving calendars from `holidays` (all loaded at first use)."""
 

@@ -5,7 +5,7 @@ the reference, `past` the last one before it, `current` the one of the reference
 than eight months back.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from typing import Literal
@@ -68,11 +68,17 @@ PARTS: dict[str, tuple[int, int, str]] = {
 EIGHT_MONTHS = timedelta(days=243)
 
 
+# People who say neither "am" nor "pm" mean the hours in which people meet: "Friday at 5" is in the afternoon.
+LAST_AFTERNOON_HOUR = 6
+
+
 def hour_of(clock: Clock, part: str | None) -> int:
     """Hour 0 to 24 of a clock time, read with the part of the day it was said with. 24 is the coming midnight."""
     hour, half = clock.hour, clock.half
     if half is None and part is not None and not (clock.exact and hour > 12):
         half = PARTS[part][2]
+    if half is None and not clock.exact and 1 <= hour <= LAST_AFTERNOON_HOUR:
+        half = "pm"
     if half == "am":
         return 0 if hour == 12 else hour
     if half == "pm":
@@ -127,42 +133,44 @@ def _date(when: When, reference: datetime, tense: Tense) -> Span:
     return unit_span(reference, "day")
 
 
-def _choose(spans: Iterable[Callable[[], Span]], reference: datetime, tense: Tense, step: int | None) -> Span:
-    """The candidate (in order of time, a whole one for each year or month) that tense and step ask for."""
+def _choose(make: Callable[[int], Span], around: int, reference: datetime, tense: Tense, step: int | None) -> Span:
+    """Of `make(around)` and its neighbours, in order of time, the one that tense and step ask for."""
+    try:
+        return _chosen(make, range(around - 2, around + 3), reference, tense, step)
+    except OutOfCalendar:  # 29 February may be eight years away
+        return _chosen(make, range(around - 9, around + 10), reference, tense, step)
+
+
+def _chosen(make: Callable[[int], Span], numbers: range, reference: datetime, tense: Tense, step: int | None) -> Span:
     here = midnight(reference)
-    found: list[Span] = []
-    for make in spans:
+    past: list[Span] = []
+    rest: list[Span] = []
+    for number in numbers:
         try:
-            found.append(make())
+            span = make(number)
         except OutOfCalendar:
             continue
-    past = [s for s in found if s.end is not None and s.end <= here]
-    rest = [s for s in found if s.end is not None and s.end > here]
+        (past if span.end is not None and span.end <= here else rest).append(span)
     if step is not None and step < 0:
-        if len(past) < -step:
-            raise OutOfCalendar
-        return past[step]
+        return _item(past, len(past) + step)
     if step is not None and step > 0:
-        rest = [s for s in rest if s.start is not None and s.start > here]
-        if len(rest) < step:
-            raise OutOfCalendar
-        return rest[step - 1]
+        return _item([s for s in rest if _begins(s) > here], step - 1)
     if not rest or (tense == "past" and past and _begins(rest[0]) > here):
-        if not past:
-            raise OutOfCalendar
-        return past[-1]
-    if tense == "current" and past and past[-1].start is not None and past[-1].start.year == here.year:
-        return past[-1] if here - past[-1].start < EIGHT_MONTHS else rest[0]
+        return _item(past, len(past) - 1)
+    if tense == "current" and past and _begins(past[-1]).year == here.year:
+        return past[-1] if here - _begins(past[-1]) < EIGHT_MONTHS else rest[0]
     return rest[0]
+
+
+def _item(spans: list[Span], index: int) -> Span:
+    if not 0 <= index < len(spans):
+        raise OutOfCalendar
+    return spans[index]
 
 
 def _begins(span: Span) -> datetime:
     assert span.start is not None
     return span.start
-
-
-def _years(reference: datetime) -> range:
-    return range(max(1, reference.year - 9), min(9998, reference.year + 9))
 
 
 def _in_year(when: When, year: int) -> Span:
@@ -185,14 +193,12 @@ def _month(when: When, reference: datetime, tense: Tense) -> Span:
 
     if when.step == 0:
         return _in_year(when, reference.year)
-    try:
-        if when.weekday is not None:
-            near = range(reference.year - 1, reference.year + 2)
-            return _choose([lambda y=y: make(y) for y in near], reference, tense, when.step)  # type: ignore[misc]
-        return _choose([lambda y=y: make(y) for y in _years(reference)], reference, tense, when.step)  # type: ignore[misc]
-    except OutOfCalendar:
-        free = replace(when, weekday=None)
-        return _choose([lambda y=y: _in_year(free, y) for y in _years(reference)], reference, tense, when.step)  # type: ignore[misc]
+    if when.weekday is not None:
+        try:
+            return _chosen(make, range(reference.year - 1, reference.year + 2), reference, tense, when.step)
+        except OutOfCalendar:  # the weekday is a slip
+            when = replace(when, weekday=None)
+    return _choose(make, reference.year, reference, tense, when.step)
 
 
 def _monthday(when: When, reference: datetime, tense: Tense) -> Span:
@@ -214,8 +220,8 @@ def _monthday(when: When, reference: datetime, tense: Tense) -> Span:
                 continue
         raise OutOfCalendar
     if tense == "current" and when.step is None:
-        return _choose([lambda: make(0), lambda: make(1)], midnight(reference).replace(day=1), "future", None)
-    return _choose([lambda s=s: make(s) for s in range(-3, 4)], reference, tense, when.step)  # type: ignore[misc]
+        return _chosen(make, range(2), midnight(reference).replace(day=1), "future", None)
+    return _choose(make, 0, reference, tense, when.step)
 
 
 def _weekday(weekday: int, step: int | None, reference: datetime, tense: Tense) -> Span:
@@ -245,7 +251,7 @@ def _feast(when: When, reference: datetime, tense: Tense) -> Span:
         return make(reference.year)
     if tense == "current" and when.step is None and (lunar := feast_of_lunar_year(name, reference.date())) is not None:
         return unit_span(datetime.combine(lunar, MIDNIGHT), "day")
-    return _choose([lambda y=y: make(y) for y in _years(reference)], reference, tense, when.step)  # type: ignore[misc]
+    return _choose(make, reference.year, reference, tense, when.step)
 
 
 def _season(when: When, reference: datetime, tense: Tense) -> Span:
@@ -257,7 +263,7 @@ def _season(when: When, reference: datetime, tense: Tense) -> Span:
         current = season_in(season, reference.year)
         earlier = season_in(season, reference.year - 1)
         return earlier if earlier.end is not None and earlier.end > midnight(reference) else current
-    return _choose([lambda y=y: season_in(season, y) for y in _years(reference)], reference, tense, when.step)  # type: ignore[misc]
+    return _choose(lambda year: season_in(season, year), reference.year, reference, tense, when.step)
 
 
 def season_in(name: str, year: int) -> Span:
@@ -298,7 +304,7 @@ def _lunar(when: When, reference: datetime, tense: Tense) -> Span:
         raise OutOfCalendar
     if tense == "current" and when.step is None:
         return make(here)
-    return _choose([lambda y=y: make(y) for y in range(here - 3, here + 4)], reference, tense, when.step)  # type: ignore[misc]
+    return _choose(make, here, reference, tense, when.step)
 
 
 def _within(when: When, base: Span) -> Span:

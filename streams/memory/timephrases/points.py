@@ -26,6 +26,9 @@ from streams.memory.timephrases.edges import TENS, edge_of, few, nth_of, post_ed
 from streams.memory.timephrases.fit import fits
 from streams.memory.timephrases.tokens import Clock, Duration, When
 
+# What may follow a number that counts nothing.
+NOT_COUNTED = frozenset({"end", "stop", "comma", "glue", "at", "approx", "when", "to"})
+
 
 class Points(Cursor):
     """Reads single points in time."""
@@ -73,6 +76,12 @@ class Points(Cursor):
         kind = self.kind(k)
         if kind == "unit" and self.value(k) == "weekend" and when.feast is not None:
             return When(base=weekend_around(self.place(when))), k + 1
+        if kind == "nthday" and self.value(k):
+            span = self.place(when)
+            if span.grain == "day" and span.start is not None and when.feast is not None:  # 国庆第三天
+                return When(base=unit_span(shift(span.start, self.value(k) - 1, "day"), "day")), k + 1
+            if span.grain != "day":
+                return When(base=nth_of(span, "day", self.value(k))), k + 1
         if kind == "edgeword":
             unit, edge = self.value(k)
             span = self.place(when)
@@ -124,9 +133,9 @@ class Points(Cursor):
             case "when" if self.kind(i + 1) in ("after", "before") and self.value(i) == When(
                 weekday=self.value(i).weekday
             ):
-                return self.weekday_beside(i, 1, depth) or self.with_from(self.value(i), i + 1, depth)
+                return self.weekday_beside(i, 1, depth) or self.after_next(self.value(i), i + 1)
             case "when":
-                return self.with_from(self.value(i), i + 1, depth)
+                return self.after_next(self.value(i), i + 1)
             case "loose" if follows is not None:  # forms that are a date or a time only next to another
                 return self.value(i), i + 1
             case "the":
@@ -140,6 +149,9 @@ class Points(Cursor):
                 if found is None and self.value(i) == "weekend":
                     return When(base=unit_span(self.reference, "weekend")), i + 1
                 return found
+            case "nthday" if self.value(i) and self.value(i) > 1:  # 第二天: counted from the day that was spoken of
+                span = unit_span(self.reference, "day", self.value(i) - 1)
+                return When(base=span, follows=True if self.value(i) == 2 else None), i + 1
             case "edgeword":  # 年底
                 unit, edge = self.value(i)
                 return When(base=post_edge(edge, unit_span(self.reference, unit), self.reference)), i + 1
@@ -174,19 +186,17 @@ class Points(Cursor):
         days = ((span.start.weekday() - weekday) % 7 or 7) + 7 * (n - 1)
         return When(base=unit_span(shift(span.start, -days, "day"), "day")), found[1]
 
-    def with_from(self, when: When, j: int, depth: int) -> tuple[When, int]:
-        if self.kind(j) == "ordafter":  # "March after next"
-            when = replace(when, step=self.value(j))
-            if when.weekday is not None and when.month is None and self.value(j) < 0:
-                past = -((self.reference.weekday() - when.weekday) % 7 or 7) - 7
-                return When(base=unit_span(shift(midnight(self.reference), past, "day"), "day")), j + 1
-            if when.weekday is not None and when.month is None:
-                when = replace(when, step=1 + (when.weekday > self.reference.weekday()) * 0)
-                ahead = (when.weekday - self.reference.weekday()) % 7 or 7  # type: ignore[operator]
-                start = shift(midnight(self.reference), ahead + 7, "day")
-                return When(base=unit_span(start, "day")), j + 1
-            return when, j + 1
-        return when, j
+    def after_next(self, when: When, j: int) -> tuple[When, int]:
+        """The description, and what follows makes of it: "March after next", "the Friday before last"."""
+        if self.kind(j) != "ordafter":
+            return when, j
+        steps: int = self.value(j)
+        if when.weekday is None or when.month is not None:
+            return replace(when, step=steps), j + 1
+        here = midnight(self.reference)
+        ahead = (when.weekday - here.weekday()) % 7
+        days = (ahead or 7) + 7 if steps > 0 else ahead - 14
+        return When(base=unit_span(shift(here, days, "day"), "day")), j + 1
 
     def the(self, i: int, depth: int) -> tuple[When, int] | None:
         j = i + 1
@@ -394,16 +404,7 @@ class Points(Cursor):
 
     def number_alone(self, i: int, before: str, earlier: str) -> tuple[When, int] | None:
         """Reads "at 7", "on the 27th", "on 15": only where nothing follows that the number could count."""
-        if self.kind(i) not in ("num", "ord") or self.kind(i + 1) not in (
-            "end",
-            "stop",
-            "comma",
-            "glue",
-            "at",
-            "approx",
-            "when",
-            "to",
-        ):
+        if self.kind(i) not in ("num", "ord") or self.kind(i + 1) not in NOT_COUNTED:
             return None
         n = self.value(i)
         if before == "at" and self.kind(i) == "num" and n == int(n) and 1 <= n <= 24:
@@ -454,6 +455,8 @@ class Points(Cursor):
 
     def ahead(self, i: int) -> tuple[When, int] | None:
         """Reads "in two weeks", "in 1d, 2hr and 5min"."""
+        if self.value(i) in ("over", "during"):
+            return None
         found = self.amount(self.skip(i + 1, "approx", "the", limit=1))
         if found is None:
             return None

@@ -148,9 +148,14 @@ class Ranges(Points):
             earlier = place(left, self.reference, "past")  # the range that we are in
             if earlier.start is not None and earlier.start <= self.reference < b.end:
                 a = earlier
-        assert a.start is not None
+        if a.start is None or b.start is None or b.end is None:
+            return None
         if (b.start if b.timed else b.end) <= a.start:
             b = self.moved_after(left, right, a, b)
+        elif right.clock is not None and right.part is None and right.clock.half is None and not right.clock.exact:
+            earlier = self.place(replace(right, clock=replace(right.clock, half="am")))  # 10 at night until 6
+            if earlier.start is not None and a.start < earlier.start <= a.start + DAY / 2:
+                b = earlier
         moment = b.timed and b.grain != "daypart"
         end = b.start if moment else b.end
         if end is None or end <= a.start:

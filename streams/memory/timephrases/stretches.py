@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from streams.memory.timephrases.calendar import CLOCK_UNITS, DAY, Span, midnight, shift
 from streams.memory.timephrases.cursor import Reading, has_day
+from streams.memory.timephrases.fit import fits
 from streams.memory.timephrases.points import Points
 from streams.memory.timephrases.tokens import Duration, When
 
@@ -43,7 +44,7 @@ class Stretches(Points):
         when, end = found
         if day is not None:
             both = day.unite(when)
-            if both is None or has_day(when) or when.clock is None:
+            if both is None or has_day(when) or when.clock is None or not fits(day, when):
                 return None
             when = both
         closed = self.kind(end) in ("onwards", "since", "closing")
@@ -99,7 +100,7 @@ class Stretches(Points):
         return self.stretch(amount, step, within), j + (self.kind(j) == "inside")
 
     def stretch(self, amount: Duration, step: int | None, within: bool) -> Reading:
-        """From the reference forward (`step` 1 or none) or back (-1), or about it (0). "Next 3 days" begins tomorrow."""
+        """From the reference forward (`step` 1 or none), back (-1) or both ways (0). "Next 3 days" begins tomorrow."""
         ahead = back = self.reference
         for number, unit in amount.parts:
             ahead, back = shift(ahead, number, unit), shift(back, -number, unit)

@@ -1,4 +1,4 @@
-# a pattern or a row of a table reads best on one line
+# ruff: noqa: E501  # a pattern or a row of a table reads best on one line
 """Chinese: how the words of `zh_words` combine into tokens. Patterns read folded text (`text.fold`)."""
 
 import re
@@ -33,7 +33,7 @@ from streams.memory.timephrases.zh_words import (
 )
 
 FEASTS = [name for name in RULES if not name.isascii()]
-NUMBER = rf"(?:\d{{1,4}}(?:\.\d{{1,2}})?|[{HAN}]{{1,6}})"
+NUMBER = rf"(?:\d{{1,4}}(?:\.\d{{1,2}})?|[{HAN}]{{1,6}}|[俩仨])"
 # A numeral up to 99; two bare digits in a row (两三点) are a guess, not a number.
 SMALL = r"(?:\d{1,2}|[零〇](?=[点时])|[零〇]?(?:[二两三四五六七八九]?十[一二三四五六七八九]?|[廿卅][一二三四五六七八九]?|[一二两三四五六七八九](?![一二三四五六七八九])))"
 MONTH = r"(?:1[0-2]|0?[1-9]|十[一二]?|[一二三四五六七八九])"
@@ -87,10 +87,26 @@ def _lunar(m: "re.Match[str]") -> When | None:
     return When(year=integer(m["y"]), month=month, day=day, lunar=True, leap="闰" in m.group() or None)
 
 
+# 一点 is "a bit" nearly everywhere; one o'clock stands behind a part of the day, a day or a word like 到.
+ONE_EXPECTED = re.compile(
+    r"(?:[上中下正]午|[早晚]上|凌晨|半夜|夜里|午后|[今明昨后前]天|[日号]|周[一二三四五六日末]|[到至从在约于]|[-~:])$"
+)
+
+
 def _clock(m: "re.Match[str]") -> When | None:
     """三点, 三点半, 三点一刻, 三点零五分, 三点十五, 三点多; 三点一 and 三点搭一 name the mark of the minute hand."""
     hour, minute = integer(m["h"]), integer(m["m"])
     if hour is None or (m["m"] and minute is None):
+        return None
+    if (
+        (
+            m["h"] == "一"
+            and not (m["m"] or m["half"] or m["quarter"])
+            and not ONE_EXPECTED.search(m.string[: m.start()][-3:])
+        )
+        and not re.match("[钟整]", m.string[m.end() - 1 : m.end() + 1])
+        and m.group()[-1] not in "钟整"
+    ):
         return None
     if m["quarter"]:
         minute = 15 * (integer(m["quarter"]) or 1)
@@ -134,7 +150,11 @@ def _decade(m: "re.Match[str]") -> When | None:
     if decade is None or decade % 10 or decade > 90:
         return None
     year = (century - 1) * 100 + decade if century else decade + (2000 if decade < 30 else 1900)
-    return When(base=Span(datetime(year, 1, 1), datetime(year + 10, 1, 1), "decade")) if year > 0 else None
+    return _ten_years(year) if year > 0 else None
+
+
+def _ten_years(year: int) -> When:
+    return When(base=Span(datetime(year, 1, 1), datetime(year + 10, 1, 1), "decade"))
 
 
 def _century(m: "re.Match[str]") -> When | None:
@@ -206,19 +226,26 @@ DATE_WORDS = (
     Pattern("when", rf"(?P<y>)(?P<m>正|腊)月(?P<d>{LUNAR_DAY})?[日号]?", _lunar),
     # Only the lunar calendar writes its days with 初, 廿 and 卅.
     Pattern("when", rf"(?P<y>)(?P<m>冬|{MONTH})月(?P<d>初[一二三四五六七八九十]|[廿卅][一二三四五六七八九]?)", _lunar),
+    Pattern("when", r"(?<![\d一二三四五六七八九零〇今去明前本])(?P<y>)(?P<m>)年(?P<d>初[一二三四五六七八九十])(?!月)", _lunar),
     Pattern("when", r"(?P<y>)(?P<m>)大年(?P<d>初[一二三四五六七八九十])", _lunar),
 )  # fmt: skip
 RELATIVE_WORDS = (
+    Pattern("set", r"[一每]个?(?P<u>天|周|星期|礼拜|月|年|季度)[一二两三四五六七八九十几\d]{1,2}[次回趟]", lambda m: UNITS[m["u"]]),
+    Pattern("nthday", r"第(?P<n>[一二三四五六七八九十]{1,3}|\d{1,2})[天日]", lambda m: integer(m["n"])),
+    Pattern("when", r"[今去明](?=[春夏秋冬](?![天季节]))", lambda m: Relative("year", {"今": 0, "去": -1, "明": 1}[m.group()])),
+    Pattern("when", rf"[早晚](?={SMALL}(?:点|时|:\d\d))", lambda m: When(part=PARTS[m.group()])),
     Pattern("set", r"天天|日日(?=.)", lambda m: "day"),
     Pattern("every", r"每(?:逢|隔|一)?个?(?=[\d一二两三四五六七八九十半几周星礼天日月年季晚早小上下中工分秒春夏秋冬])", lambda m: 1),
-    Pattern("when", r"今[日天](?!头条)|" + alternatives(w for w in RELATIVES if w not in ("今日", "今天")), lambda m: RELATIVES[m.group()]),
+    Pattern("when", r"今[日天](?!头条)|(?<![一二两三四五六七八九十几每\d])本日(?!本)|" + alternatives(w for w in RELATIVES if w not in ("今日", "今天", "本日")), lambda m: RELATIVES[m.group()]),
     Pattern("in", rf"再?过(?=[{HAN}\d几半])"),
-    Pattern("edgeword", alternatives(EDGE_WORDS) + r"(?![级学衣国心文午])", lambda m: EDGE_WORDS[m.group()]),
+    Pattern("edgeword", alternatives(EDGE_WORDS) + r"(?![级学衣国心文午旬])", lambda m: EDGE_WORDS[m.group()]),
     Pattern("nth", r"[上下]半年", lambda m: (1 if m.group()[0] == "上" else 2, "half")),
 )  # fmt: skip
 CALENDAR = (
     Pattern("when", ALONE + rf"(?P<y>{YEAR4}|[零〇0][零〇一二三四五六七八九\d])\s?年度?(?![代多])", _year),
     Pattern("when", rf"{ALONE}(?:(?P<c>\d\d|二十一?|十[一二三四五六七八九])世纪)?(?P<d>\d0|[一二三四五六七八九]?十)年代", _decade),
+    Pattern("when", r"(?:上个?世纪)(?P<c>)(?P<d>\d0|[一二三四五六七八九]?十)年代", _decade),
+    Pattern("when", ALONE + r"(?P<y>(?:1[5-9]|20)\d0)年代", lambda m: _ten_years(int(m["y"]))),
     Pattern("when", rf"{ALONE}(?P<c>\d\d|二十一?|十[一二三四五六七八九])世纪", _century),
     Pattern("when", ALONE + r"(?P<y>[5-9]\d|[五六七八九][零〇一二三四五六七八九])年(?![以之]?[前后来内间]|[多半代老前后])", _year),
     Pattern("when", ALONE + rf"(?P<y>\d\d|[一二三四五六七八九][零〇一二三四五六七八九])年(?=[底初末春夏秋冬]|\s?{SMALL}月|第|[上下]半|[一二三四]季|{alternatives(FEASTS)})", _year),
@@ -227,14 +254,14 @@ CALENDAR = (
     Pattern("when", ALONE + r"(?P<m>1[0-2]|0?[1-9])/(?P<d>3[01]|[12]\d|0?[1-9])[日号]", _month),
     Pattern("when", ALONE + rf"(?P<d>{SMALL})(?:号|日(?!(?:[之以]?[内后前])|之计|[本元语文式游化常均]))" + THING, _day),
     Pattern("when", rf"(?<![一二两三四五六七八九十\d几半]){WEEK}(?P<w>{DIGIT_WEEKDAY})(?![个\d])", lambda m: When(weekday=WEEKDAYS[m["w"]])),
-    Pattern("when", r"(?<=年)[春夏秋冬](?![节晚])|[春夏秋冬][天季]", lambda m: When(season=m.group()[0])),
+    Pattern("when", r"(?<=[年今去明])[春夏秋冬](?![节晚])|[春夏秋冬][天季]", lambda m: When(season=m.group()[0])),
     Pattern("nth", r"第?(?P<n>[一二三四首1-4])个?季度?(?![节])|q(?P<q>[1-4])季?度?", lambda m: (int(m["q"]), "quarter") if m["q"] else _quarter(m)),
 )  # fmt: skip
 NO_CLOCK_PARTS = "(?P<quarter>)(?P<half>)(?P<m>)(?P<s>)(?P<mark>)(?P<unit>)"
 CLOCK_WORDS = (
     Pattern("when", rf"{ALONE}(?P<h>{SMALL})点(?:钟)?差(?:(?P<m>{SMALL})分钟?|(?P<q>一刻钟?))", _to_hour),
     Pattern("when", rf"差(?:(?P<m>{SMALL})分钟?|(?P<q>一刻钟?))到?(?P<h>{SMALL})点", _to_hour),
-    Pattern("when", ALONE + rf"(?P<h>{SMALL})[点时](?:(?P<quarter>[一三])刻|(?P<half>半)|(?P<m>{SMALL})(?P<unit>分)(?!钟|[之以]?[前后内])(?:(?P<s>{SMALL})秒)?)(?P<mark>)(?P<about>多|许)?", _clock),
+    Pattern("when", ALONE + rf"(?P<h>{SMALL})[点时]过?(?:(?P<quarter>[一三])刻|(?P<half>半)|(?P<m>{SMALL})(?P<unit>分)(?!钟|[之以]?[前后内])(?:(?P<s>{SMALL})秒)?)(?P<mark>)(?P<about>多|许)?", _clock),
     Pattern("when", ALONE + rf"(?P<h>(?![零〇]点[一二三四五六七八九\d](?!十)){SMALL})点(?P<mark>[搭踏])?(?P<m>[零〇]?[一二三四五六七八九十]{{1,3}}|\d{{1,2}})(?![\d.%度个点倍年月周天件位人次名])(?P<quarter>)(?P<half>)(?P<s>)(?P<unit>)(?P<about>)", _clock),
     Pattern("when", ALONE + rf"(?P<h>{SMALL})(?:点|时(?![间候代常光尚差]))(?P<about>多|许)?(?:钟|整)?(?![\d一二三四五六七八九十]){NO_CLOCK_PARTS}{NO_POINT}", _clock),
     Pattern("when", r"(?<![一二三四五六七八九十\d])(?:(?P<a>[一二两三四五六七八九十])(?P<b>[二三四五六七八九十]))点(?:多)?钟?" + NO_POINT, _hours),
@@ -242,7 +269,9 @@ CLOCK_WORDS = (
     Pattern("loose", r"[早晚夜](?![餐饭点安会宴班操读课])", lambda m: When(part=PARTS[m.group()])),
 )  # fmt: skip
 DURATIONS = (
-    Pattern("dur", rf"{ALONE}(?P<n>{NUMBER}|十几|几十|好几|几|数|若干)\s?(?P<more>多|来|余)?个?(?:多|来)?(?P<half>半)?(?P<u>{UNIT})(?:(?<=年)(?P<year_half>半)(?!年))?(?P<tail>多)?(?!之计|[底初末代级份本元语文钟])", _duration),
+    Pattern("dur", rf"{ALONE}(?P<n>{NUMBER}|十几|几十|好几|好多|好些|几|数|若干)\s?(?P<more>多|来|余)?个?(?:多|来)?(?P<half>半)?整?(?P<u>{UNIT})(?:(?<=年)(?P<year_half>半)(?!年))?(?P<tail>多)?(?!之计|[底初末代级份本元语文钟])", _duration),
+    Pattern("dur", rf"{ALONE}(?P<n>[一两三]|\d)刻钟", lambda m: Duration(((15 * (integer(m["n"]) or 1), "minute"),))),
+    Pattern("dur", rf"{ALONE}(?P<n>{NUMBER}|几|半)个钟(?!头)", lambda m: Duration(((quantity(m["n"]) or 1, "hour"),), m["n"] == "几")),
     Pattern("dur", rf"(?P<n>半)(?P<more>)(?P<half>)(?P<year_half>)(?P<tail>)个?(?P<u>{UNIT})", _duration),
 )  # fmt: skip
 COUNTED = rf"(?:\s?(?:[{HAN}\d几数半]{{1,6}})(?:多|来|余)?个?半?(?:{UNIT}|周|季))"
@@ -260,7 +289,9 @@ ORDERED = (
 )  # fmt: skip
 _FIRST = {w[0] for table in (FEASTS, RELATIVES, PARTS, EDGES, BARE_UNITS, SOME) for w in table}
 _FIRST |= {w[0] for words in BINDING.values() for w in words.split()}
-_FIRST |= set(HAN) | set("再截直闰随此之以春夏秋冬周星礼第首最头这本今当上下过未近往接每天日差半正腊冬农阴旧大,、-~q")
+_FIRST |= set(HAN) | set(
+    "俩仨去再截直闰随此之以春夏秋冬周星礼第首最头这本今当上下过未近往接每天日差半正腊冬农阴旧大,、-~q"
+)
 STARTS = rf"[{re.escape(''.join(sorted(_FIRST)))}]|(?<!\d)\d|(?<=\d{{4}}[-/.]\d\d[-/.]\d\d)\d"
 
 
@@ -278,8 +309,6 @@ def build() -> Lexer:
     ]
     return Lexer(patterns, STARTS)
 
-
-_ = (Relative,)
 
 CUES = re.compile(
     r"[\d年月日号天周点时分秒晨早晚午夜昼节旬季初底末纪钟期拜春夏秋冬刚现此当目如眼而依明今昨]"

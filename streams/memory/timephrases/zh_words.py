@@ -5,8 +5,8 @@ from streams.memory.timephrases.tokens import Relative
 WEEKDAYS = {c: i for i, c in enumerate("一二三四五六日")} | {"天": 6} | {str(i): i - 1 for i in range(1, 8)}
 UNITS = {
     "秒钟": "second", "秒": "second", "分钟": "minute", "小时": "hour", "钟头": "hour", "天": "day",
-    "日": "day", "工作日": "workday", "个工作日": "workday", "周": "week", "星期": "week", "礼拜": "week", "周末": "weekend", "月": "month", "季度": "quarter",
-    "年": "year", "世纪": "century", "晚上": "day", "晚": "day",
+    "日": "day", "工作日": "workday", "个工作日": "workday", "周": "week", "星期": "week", "礼拜": "week",
+    "周末": "weekend", "月": "month", "季度": "quarter", "年": "year", "世纪": "century", "晚上": "day", "晚": "day",
 }  # fmt: skip
 BARE_UNITS = {
     "周末": "weekend", "周": "week", "星期": "week", "礼拜": "week", "月份": "month", "月": "month", "季度": "quarter",
@@ -24,8 +24,8 @@ PARTS = {
 }  # fmt: skip
 SHORT_PARTS = frozenset("夜晚早")  # only behind a day
 DAYS = {
-    "今天": 0, "今日": 0, "今儿": 0, "本日": 0, "当天": 0, "当日": 0, "明天": 1, "明日": 1, "明儿": 1, "听日": 1, "第三天": 2, "后天": 2, "后日": 2, "大后天": 3, "大后日": 3, "昨天": -1,
-    "昨日": -1, "昨儿": -1, "琴日": -1, "寻日": -1, "前天": -2, "前日": -2, "前儿": -2, "大前天": -3, "大前日": -3,
+    "今天": 0, "今日": 0, "今儿": 0, "本日": 0, "当天": 0, "当日": 0, "明天": 1, "明日": 1, "明儿": 1, "听日": 1,
+    "后天": 2, "后日": 2, "大后天": 3, "大后日": 3, "昨天": -1, "昨日": -1, "昨儿": -1, "琴日": -1, "寻日": -1, "前天": -2, "前日": -2, "前儿": -2, "大前天": -3, "大前日": -3,
 }  # fmt: skip
 SHORT_DAYS = {"今": 0, "明": 1, "昨": -1, "当": 0}
 YEARS = {
@@ -35,7 +35,9 @@ YEARS = {
 }  # fmt: skip
 NOW = ("此时此刻", "现在", "此时", "此刻", "当前", "目前", "如今", "眼下", "当下", "刚刚", "刚才", "而家", "依家")
 RELATIVES = {
-    **{word: Relative("day", 1, follows=True) for word in ("次日", "翌日", "隔天", "第二天")},
+    **{word: Relative("day", 1, follows=True) for word in ("次日", "翌日", "隔天")},
+    **{word: Relative("month", 1) for word in ("次月", "隔月")},
+    **{word: Relative("year", steps) for word, steps in (("次年", 1), ("翌年", 1))},
     **{word: Relative("day", steps) for word, steps in DAYS.items()},
     **{d + p: Relative("day", n, PARTS[p]) for d, n in SHORT_DAYS.items() for p in SHORT_PARTS},
     **{word: Relative("year", steps) for word, steps in YEARS.items()},
@@ -45,9 +47,8 @@ RELATIVES = {
     "明后天": Relative("day", 1, count=2), "明后": Relative("day", 1, count=2),
 }  # fmt: skip
 EDGES = {
-    "上旬": "first ten", "中旬": "second ten", "下旬": "last ten", "初": "start", "月初": "start", "年初": "start",
-    "初期": "start", "中": "middle", "中期": "middle", "底": "end", "末": "end", "尾": "end", "末期": "end",
-    "月底": "end", "月末": "end", "年底": "end", "年末": "end", "月中": "middle", "年中": "middle",
+    "上旬": "first ten", "中旬": "second ten", "下旬": "last ten", "初": "start", "初期": "start", "中": "middle",
+    "中期": "middle", "底": "end", "末": "end", "尾": "end", "末期": "end",
     "上半月": "first half", "下半月": "last half",
 }  # fmt: skip
 LUNAR_MONTHS = {"正": 1, "冬": 11, "腊": 12}
@@ -60,7 +61,7 @@ EDGE_WORDS = {
 }
 EDGE_WORDS |= {"上半月": ("month", "first half"), "下半月": ("month", "last half"), "上半周": ("week", "first half"),
                "下半周": ("week", "last half")}  # fmt: skip
-SOME = frozenset({"几", "好几", "数", "若干"})
+SOME = frozenset({"几", "好几", "数", "若干", "好多", "好些", "多"})
 
 BINDING = {
     "or_later": "或之后 或以后 及以后 及之后 或者之后 或更晚",

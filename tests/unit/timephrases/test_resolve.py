@@ -40,6 +40,10 @@ DATES = [
     ("Thanksgiving 2025 at my place", "2025-11-27"),
     ("the last Friday of August", "2024-08-30"),
     ("the first Monday of next month", "2024-06-03"),
+    ("the Friday after Easter 2025", "2025-04-25"),
+    ("two Thursdays from now", "2024-05-23"),
+    ("this coming Sunday", "2024-05-19"),
+    ("within reach on the 3rd working day, in 3 business days", "2024-05-20"),
     ("大后天交房租", "2024-05-18"),
     ("前天刚到家", "2024-05-13"),
     ("下周三我去北京", "2024-05-22"),
@@ -56,6 +60,9 @@ DATES = [
     ("大年初三走亲戚", "2024-02-12"),
     ("下個禮拜二見", "2024-05-21"),
     ("六月的第二个星期天", "2024-06-09"),
+    ("国庆第三天", "2024-10-03"),
+    ("去年的今天", "2023-05-15"),
+    ("九月廿三", "2024-10-25"),
 ]
 
 
@@ -68,6 +75,9 @@ def test_single_days(text: str, day: str) -> None:
 MOMENTS = [
     ("call me tomorrow at 5pm", "2024-05-16 17:00"),
     ("at half past seven tomorrow evening", "2024-05-16 19:30"),
+    ("next Friday at 5", "2024-05-24 17:00"),
+    ("let's say Monday at 9", "2024-05-20 09:00"),
+    ("by bus tomorrow, 6 in the morning", "2024-05-16 06:00"),
     ("in 45 minutes", "2024-05-15 11:15"),
     ("an hour and a half ago", "2024-05-15 09:00"),
     ("8 tonight", "2024-05-15 20:00"),
@@ -80,6 +90,9 @@ MOMENTS = [
     ("半小时后", "2024-05-15 11:00"),
     ("后天中午１２：３０", "2024-05-17 12:30"),
     ("5月20号早上9点", "2024-05-20 09:00"),
+    ("明天凌晨一点", "2024-05-16 01:00"),
+    ("一刻钟后", "2024-05-15 10:45"),
+    ("今晚7点差10分", "2024-05-15 18:50"),
 ]
 
 
@@ -112,6 +125,13 @@ RANGES = [
     ("七月上旬", "2024-07-01", "2024-07-11"),
     ("2019年以后", "2020-01-01", None),
     ("周五之前", None, "2024-05-17"),
+    ("week 42 of 2020", "2020-10-12", "2020-10-19"),
+    ("in the nineties", "1990-01-01", "2000-01-01"),
+    ("Labor Day weekend", "2024-08-31", "2024-09-03"),
+    ("上世纪80年代", "1980-01-01", "1990-01-01"),
+    ("下半月", "2024-05-16", "2024-06-01"),
+    ("去年年底", "2023-11-01", "2024-01-01"),
+    ("Hanukkah 2018", "2018-12-02", "2018-12-10"),
 ]
 
 
@@ -186,6 +206,12 @@ def test_recurring_times(text: str) -> None:
         "Have a good night and a nice day!",
         "the sun is out, I sat down",
         "We are up to date on this",
+        "a 3D model in 4K with 50m users",
+        "rated 9/10 by most",
+        "everyday life with Tomorrow.io",
+        "能不能写得简洁一点",
+        "几本日本小说",
+        "一时兴起",
         "他有一点点难过",
         "这件事一点都不难",
         "周先生和周杰伦都来了",
