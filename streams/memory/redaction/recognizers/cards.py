@@ -14,7 +14,7 @@ from streams.memory.redaction.recognizers.numbers import OTHER_NUMBER, Run, runs
 
 # Issuer prefixes and the lengths that they issue (ISO/IEC 7812, as published by the networks).
 _ISSUERS = tuple(
-    (re.compile(prefix), frozenset(lengths))
+    (prefix, frozenset(lengths))
     for prefix, lengths in (
         (r"4", (13, 16, 19)),  # Visa
         (r"5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720", (16,)),  # Mastercard
@@ -31,7 +31,12 @@ _ISSUERS = tuple(
         (r"60|68|69|9[0-9]", (16, 17, 18, 19)),  # mainland banks before UnionPay's own prefix
     )
 )
-_CONTEXT_ONLY = re.compile(r"9(?!792)|50|5[6-8]|6[013-79]|68")
+_BY_LENGTH = {
+    length: re.compile("|".join(f"(?:{prefix})" for prefix, lengths in _ISSUERS if length in lengths))
+    for length in range(12, 20)
+}
+# Prefixes that order numbers and the like begin with as well: they need a word that says "card".
+_SHARED = re.compile(r"9(?!792)|50|5[6-8]|6[013-79]|68")
 _USUAL = frozenset(
     {
         (4, 4, 4, 4),
@@ -53,60 +58,48 @@ _CARD_NUMBER = re.compile(
     r"(?:银行卡号?|信用卡号?|借记卡号?|储蓄卡号?|卡号|card (?:no\.?|number|#))[\s:：#是为isw'\"]{0,5}$"
 )
 _CARD_WORD = re.compile(r"(?:visa|mastercard|amex|unionpay|jcb|card|cc|no)$")
-_SOLID = re.compile(r"[1-9]+|0+")
 
 
-def _issued(digits: str) -> bool:
-    return any(len(digits) in lengths and prefix.match(digits) for prefix, lengths in _ISSUERS)
-
-
-def _stands_alone(text: str, start: int, end: int) -> bool:
+def _alone(text: str, start: int, end: int) -> bool:
+    """As `stands_alone`, but "visa4111…" is a card too."""
     return stands_alone(text, start, end) or (
-        bool(_CARD_WORD.search(before(text, start, 12)))
-        and stands_alone(text, start + 0, end) is False
-        and (end >= len(text) or not text[end].isascii() or not text[end].isalnum())
+        bool(_CARD_WORD.search(before(text, start, 12))) and not text[end : end + 1].isalnum()
     )
 
 
+def _is_card(text: str, run: Run, first: int, last: int) -> bool:
+    digits = run.digits[first:last]
+    issued = bool(_BY_LENGTH[len(digits)].match(digits))
+    # Issuers come and go: a number that is called a card and adds up is one. A label stands before the whole run.
+    if not (issued or (first == 0 and len(digits) >= 14)) or not luhn.is_valid(digits) or len(set(digits)) == 1:
+        return False
+    start, end = run.span(first, last)
+    head = before(text, start)
+    labelled = bool(_CARD.search(head))
+    if OTHER_NUMBER.search(head) or not _alone(text, start, end):
+        return False
+    if not labelled and (not issued or (_SHARED.match(digits) and (len(digits) != 16 or digits[0] == "9"))):
+        return False
+    # In a longer chain only groups that cards are printed in count; a chain of its own may be written anyhow.
+    sizes = run.sizes(first, last)
+    return labelled or (first, last) == (0, len(run.digits)) or len(sizes) == 1 or sizes in _USUAL
+
+
 def _cards_of(text: str, run: Run) -> Iterator[Hit]:
-    whole = len(run.digits)
-    taken = 0
-    best: list[tuple[int, int]] = []
-    for first, last, sizes in run.windows(19):
-        if last - first < 12 or first < taken:
+    """Of windows that overlap the longest stands: 19 digits that end in another card's number are one card."""
+    best: tuple[int, int] | None = None
+    for first, last in run.windows(12, 19):
+        if not _is_card(text, run, first, last):
             continue
-        digits = run.digits[first:last]
-        if len(set(digits)) < 2 or not luhn.is_valid(digits):
+        if best and first < best[1]:
+            if last - first > best[1] - best[0]:
+                best = (first, last)
             continue
-        start, end = run.span(first, last)
-        head = before(text, start)
-        # Issuers come and go: a number that is called a card and adds up is one.
-        if not _issued(digits) and not (last - first >= 14 and _CARD.search(head)):
-            continue
-        if OTHER_NUMBER.search(head) or not _stands_alone(text, start, end):
-            continue
-        known = bool(_CARD.search(head))
-        usual = len(sizes) == 1 or sizes in _USUAL or len(sizes) == last - first
-        # Prefixes that many numbers share, and number lists that happen to add up, need a word for it.
-        if not known and (_CONTEXT_ONLY.match(digits) if len(digits) != 16 else _CONTEXT_ONLY.match(digits[:1])):
-            continue
-        if known or (first, last) == (0, whole) or (usual and not (len(sizes) > 5)):
-            best.append((first, last))
-    # Of windows that overlap the longest stands: 19 digits that end in another card's number are one card.
-    for first, last in sorted(best, key=lambda window: (window[0] - window[1], window[0])):
-        if all(last <= a or b <= first for a, b in chosen(best, (first, last))):
-            start, end = run.span(first, last)
-            yield Hit("bank_card", start, end, CERTAIN)
-
-
-def chosen(best: list[tuple[int, int]], window: tuple[int, int]) -> list[tuple[int, int]]:
-    """The windows that win over `window`: longer, or as long and earlier, and overlapping."""
-    size = window[1] - window[0]
-    return [
-        other
-        for other in best
-        if other != window and (other[1] - other[0] > size or (other[1] - other[0] == size and other[0] < window[0]))
-    ]
+        if best:
+            yield Hit("bank_card", *run.span(*best), CERTAIN)
+        best = (first, last)
+    if best:
+        yield Hit("bank_card", *run.span(*best), CERTAIN)
 
 
 def _cards(text: str) -> Iterator[Hit]:

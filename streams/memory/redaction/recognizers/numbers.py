@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 # Anything but letters may stand between two digits of a number; so may a word that says "and it goes on".
 _BETWEEN = r"(?:(?!\ufffc)[\W_]){0,6}"
@@ -31,14 +33,20 @@ class Run:
         """Positions of digits[first:last]."""
         return self.at[first], self.at[last - 1] + 1
 
-    def windows(self, longest: int) -> Iterator[tuple[int, int, tuple[int, ...]]]:
-        """Every chain of whole groups of at most `longest` digits: (first, last, sizes of its groups)."""
+    def windows(self, shortest: int, longest: int) -> Iterator[tuple[int, int]]:
+        """Every chain of whole groups of `shortest` to `longest` digits, as (first, last)."""
         bounds = [*self.groups, len(self.digits)]
         for i, first in enumerate(self.groups):
-            for j in range(i + 1, len(bounds)):
-                if bounds[j] - first > longest:
+            for last in bounds[i + 1 : i + 1 + longest]:
+                if last - first > longest:
                     break
-                yield first, bounds[j], tuple(bounds[k + 1] - bounds[k] for k in range(i, j))
+                if last - first >= shortest:
+                    yield first, last
+
+    def sizes(self, first: int, last: int) -> tuple[int, ...]:
+        """How many digits the groups of a window have: (4, 4, 4, 4)."""
+        bounds = [*self.groups[bisect_left(self.groups, first) : bisect_left(self.groups, last)], last]
+        return tuple(b - a for a, b in pairwise(bounds))
 
 
 def runs(text: str, shortest: int) -> Iterator[Run]:

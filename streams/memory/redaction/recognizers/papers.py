@@ -194,7 +194,7 @@ def _national_ids(text: str) -> Iterator[Hit]:
     for found in _NINO.finditer(text):
         yield Hit("national_id", found.start(), found.end(), CHECKED - 5)
     for found in _ITIN_SOLID.finditer(text):
-        if text.strip() == found.group():
+        if len(text) < 40 and text.strip() == found.group():
             yield Hit("national_id", found.start(), found.end(), SHAPE)
     for found in _AADHAAR.finditer(text):
         try:

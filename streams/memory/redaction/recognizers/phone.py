@@ -20,12 +20,13 @@ _LISTING = re.compile(r"[,;:/%$€¥=<>、。]")
 def _mobiles(text: str) -> Iterator[Hit]:
     for run in runs(text, 11):
         end_of_last = 0
-        for first, last, sizes in run.windows(15):
+        for first, last in run.windows(11, 15):
             if first < end_of_last or not _MOBILE.fullmatch(run.digits, first, last):
                 continue
             start, end = run.span(first, last)
             if not stands_alone(text, start, end):
                 continue
+            sizes = run.sizes(first, last)
             listing = bool(_LISTING.search(text, start, end))
             usual = (sizes in _USUAL or sizes in _PREFIXED) and not (listing and len(sizes) > 4)
             # Odd groups are a number if nothing else is around, and nothing in them looks like a list of figures.
@@ -122,7 +123,7 @@ def _score(text: str, start: int, end: int, number: str) -> int:
     ):
         return SHAPE
     # A message that is nothing but a number answers "what is your number?".
-    if text.strip() == number.strip() and len(digits) == 10 and _valid(digits, "US"):
+    if len(text) < 40 and text.strip() == number.strip() and len(digits) == 10 and _valid(digits, "US"):
         return SHAPE
     return 0
 
