@@ -31,12 +31,17 @@ NEVER_FIRST = frozenset(
 )
 
 
+LEADING = frozenset({"on", "in", "at", "the", "of", "for", "approx", "from", "between", "within", "before", "after"})
+LEADING |= {"since", "until", "at_least", "at_most"}
+
+
 class Grammar(Ranges, Stretches):
     """Reads phrases from one clause."""
 
     def phrase(self, i: int) -> tuple[Reading, int] | None:
         """The longest phrase that begins at token `i`."""
-        if self.kind(i) in NEVER_FIRST:
+        first = self.skip(i, *LEADING, limit=4)
+        if self.kind(first) in NEVER_FIRST or self.kind(first) == "end":
             return None
         best: tuple[Reading, int] | None = None
         for rule in (
