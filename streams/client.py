@@ -26,13 +26,13 @@ from schemas import (
     EventOutcome,
     ForgetCommand,
     MemoryRecord,
-    Message,
     RecallReply,
     RecallRequest,
     RestoreCommand,
     RestoreReceipt,
     Supersede,
     Tenant,
+    WireModel,
 )
 from streams.kafka import connection, make_producer
 from streams.records import MAX_RECORD_BYTES, Headers, cloud_event
@@ -180,7 +180,7 @@ class MemoryClient:
         Raises `BadRequest`, `TooLarge`, `Unavailable`.
         """
         made = self._event(event, text, fields)
-        await self._produce("conversations", made.tenant, made.to_bytes(), _headers(made), deadline)
+        await self._produce("conversations", made.tenant, _encoded(made), _headers(made), deadline)
         return made.event_id
 
     async def publish_and_wait(
@@ -194,7 +194,7 @@ class MemoryClient:
     ) -> EventOutcome:
         """Publish one event and learn what became of it. Raises `DeadlineExceeded` (it is published all the same)."""
         made = self._event(event, text, fields)
-        replies = self._request("conversations", made.tenant, made.to_bytes(), _headers(made), deadline, published=True)
+        replies = self._request("conversations", made.tenant, _encoded(made), _headers(made), deadline, published=True)
         async for value in replies:
             return self._parsed(value, EventOutcome)
         raise DeadlineExceeded("no outcome in time; the event is published and will be handled", published=True)
@@ -204,7 +204,7 @@ class MemoryClient:
         pending: list[tuple[str, asyncio.Future[Any]]] = []
         for event in events:
             made = self._event(event, None, {})
-            value = self._sized(made.to_bytes())
+            value = self._sized(_encoded(made))
             try:
                 future = await self._producer.send(
                     self._settings.topic_prefix + "conversations",
@@ -244,8 +244,9 @@ class MemoryClient:
                 "reason": reason,
             },
         )
+        value = _encoded(made)
         headers = cloud_event("supersede", made.directive_id, "client", made.occurred_at)
-        await self._produce("supersede", made.tenant, made.to_bytes(), headers, None)
+        await self._produce("supersede", made.tenant, value, headers, None)
 
     async def correct(
         self, memory_id: str, text: str, *, user_id: str | int, namespace: str | None = None, **fields: Any
@@ -314,7 +315,7 @@ class MemoryClient:
         self, command: ForgetCommand | RestoreCommand, model: type[Reply], deadline: float | None
     ) -> Reply:
         headers = cloud_event(f"command.{command.kind}", command.command_id, "client", command.requested_at)
-        replies = self._request("commands", command.tenant, command.to_bytes(), headers, deadline, published=True)
+        replies = self._request("commands", command.tenant, _encoded(command), headers, deadline, published=True)
         async for value in replies:
             return self._parsed(value, model)
         raise DeadlineExceeded("no receipt in time; the command is published and will be carried out", published=True)
@@ -373,7 +374,7 @@ class MemoryClient:
         )
         headers = cloud_event(f"request.{kind}", uuid.uuid4().hex, "client", datetime.now(UTC))
         parts: dict[int, RecallReply] = {}
-        async for value in self._request("recall.requests", request.tenant, request.to_bytes(), headers, seconds):
+        async for value in self._request("recall.requests", request.tenant, _encoded(request), headers, seconds):
             reply = self._parsed(value, RecallReply)
             parts[reply.part] = reply
             if len(parts) == reply.parts:
@@ -458,7 +459,8 @@ class MemoryClient:
             return event
         given: dict[str, Any] = {**(event or {}), **fields}
         if text is not None:
-            given["messages"] = [Message(text=text, role=given.pop("role", "user"), speaker=given.pop("speaker", None))]
+            said = {name: given.pop(name) for name in ("role", "speaker") if name in given}
+            given["messages"] = [{"text": text, **said}]
         given["namespace"] = self._namespace_or(given.get("namespace"))
         given.setdefault("event_id", uuid.uuid4().hex)
         return _validated(ConversationEvent, given)
@@ -476,14 +478,17 @@ def _headers(event: ConversationEvent) -> Headers:
 
 def _validated(model: type[Reply], fields: Mapping[str, Any]) -> Reply:
     try:
-        made = model.model_validate(fields)
-        made.model_dump_json()  # a lone surrogate fails here, not in the worker
+        return model.model_validate(fields)
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False, include_context=False)[0]
         raise BadRequest(f"{'.'.join(str(part) for part in first['loc']) or model.__name__}: {first['msg']}") from None
+
+
+def _encoded(record: WireModel) -> bytes:
+    try:
+        return record.to_bytes()
     except ValueError:
         raise BadRequest("the text is not valid Unicode (a lone surrogate)") from None
-    return made
 
 
 def _records(replies: Iterable[RecallReply]) -> list[MemoryRecord]:
