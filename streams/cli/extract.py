@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from pydantic import ValidationError
@@ -18,9 +18,11 @@ from streams.cli.common import fail, out
 from streams.cli.recall import plain
 from streams.cli.source import File, Lines, read, show
 from streams.errors import ConfigurationError, MemstreamError
-from streams.memory.extraction import Extraction, Extractor, RuleExtractor
-from streams.memory.redaction import Redactor, load_policy
 from streams.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from streams.memory.extraction import Extraction, Extractor
+    from streams.memory.redaction import Redactor
 
 
 class Kind(StrEnum):
@@ -53,6 +55,8 @@ def extract(
 
     A plain text is one message of the user.
     """
+    from streams.memory.redaction import Redactor, load_policy
+
     settings = load_settings()
     said_at = parse_time(at)
     redactor = Redactor(load_policy(settings.redaction_policy))
@@ -118,11 +122,12 @@ async def _lines(
 
 def make_extractor(settings: Settings, kind: Kind | None, stack: AsyncExitStack) -> Extractor:
     """Raises `ConfigurationError` when the model is not configured."""
+    from streams.memory.extraction import ModelExtractor, RuleExtractor
+
     if (kind or settings.extractor) == "rules":
         return RuleExtractor()
     from streams.adapters.chat import OpenAIChatModel
     from streams.app import OPENAI
-    from streams.memory.extraction import ModelExtractor
 
     if not settings.chat_model:
         raise ConfigurationError("--extractor model needs MEMSTREAM_CHAT_MODEL (and MEMSTREAM_CHAT_BASE_URL)")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from streams.cli.source import File, Lines, read, show
-from streams.memory.redaction import Redaction, Redactor, load_policy
 from streams.settings import load_settings
+
+if TYPE_CHECKING:
+    from streams.memory.redaction import Redaction
 
 
 def register(app: typer.Typer) -> None:
@@ -29,6 +31,8 @@ def redact(
     ] = None,
 ) -> None:
     """Print a text as memstream would let it in. Nothing is sent or stored; no model is used."""
+    from streams.memory.redaction import Redactor, load_policy
+
     redactor = Redactor(load_policy(policy or load_settings().redaction_policy))
     if as_jsonl:
         lines = Lines(file)

@@ -19,7 +19,6 @@ from streams.errors import ConfigurationError, MemstreamError
 from streams.logs import set_up_logs
 from streams.settings import ROLES, Role, Settings, load_settings
 
-
 # From the first signal until the broker is gone too.
 WHOLE_STOP_SECONDS = 9.8
 
