@@ -103,5 +103,7 @@ def weekend_around(feast: Span) -> Span:
 
 
 def cut(start: datetime, end: datetime, share: float) -> datetime:
-    """A whole day at `share` of the way."""
+    """A whole day at `share` of the way; a year is cut by months."""
+    if share == 0.5 and (start.month, start.day) == (1, 1) and end.year == start.year + 1:
+        return start.replace(month=7)
     return start + round((end - start).days * share) * DAY

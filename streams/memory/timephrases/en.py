@@ -20,6 +20,7 @@ from streams.memory.timephrases.en_context import (
     SHORT_EXPECTED,
     YEAR_AFTER,
     YEAR_BEFORE,
+    YEAR_OF_OLD,
     M,
     W,
     stands,
@@ -79,7 +80,7 @@ def number(text: str) -> float:
     text = text.strip()
     if text in QUANTITIES:
         return QUANTITIES[text]
-    if either := re.match(rf"({NUMBER})\s?(?:-|\sto\s|\sor\s)", text):
+    if (either := re.match(rf"({NUMBER})\s?(?:-|\sto\s|\sor\s)", text)) and not re.fullmatch(ENGLISH_CARDINAL, text):
         return number(either[1])
     if text.endswith(" half"):  # two and a half
         return number(re.split(r"\sand\sa", text)[0]) + 0.5
@@ -136,7 +137,8 @@ def _year(m: "re.Match[str]") -> When | None:
     if COUNTED_THINGS.match(m.string, m.end()):
         return None
     expected = not (before + after).strip(" .!?") or YEAR_BEFORE.search(before) or YEAR_AFTER.match(m.string, m.end())
-    return When(year=year) if expected and 1900 <= year <= 2100 else None
+    earliest = 1500 if YEAR_OF_OLD.search(before) else 1900
+    return When(year=year) if expected and earliest <= year <= 2100 else None
 
 
 def _loose_year(m: "re.Match[str]") -> When | None:

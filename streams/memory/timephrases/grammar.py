@@ -27,7 +27,7 @@ NEVER_FIRST = frozenset(
         "inside",
         "amid",
     }
-    | {"units", "postord", "closing", "loose", "other", "beginning", "ordafter"}
+    | {"units", "postord", "closing", "other", "beginning", "ordafter"}
 )
 
 
@@ -41,7 +41,7 @@ class Grammar(Ranges, Stretches):
     def phrase(self, i: int) -> tuple[Reading, int] | None:
         """The longest phrase that begins at token `i`."""
         first = self.skip(i, *LEADING, limit=4)
-        if self.kind(first) in NEVER_FIRST or self.kind(first) == "end":
+        if self.kind(first) in NEVER_FIRST or self.kind(first) == "end" or (first == i and self.kind(i) == "loose"):
             return None
         best: tuple[Reading, int] | None = None
         for rule in (
