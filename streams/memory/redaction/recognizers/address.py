@@ -15,8 +15,9 @@ _ROOM = (
 )
 _NUMBER_ZH = re.compile(
     # a street with a number, and the building behind it
-    r"(?:大道|大街|胡同|[路街道巷弄里村庄])[东西南北中]?[段路]?\s?[0-9]{1,5}(?:[\-之][0-9]{1,4})?\s?(?:号院?|弄)"
-    r"(?:[\u4e00-\u9fff]{0,12}?(?:小区|花园|公寓|大厦|苑|城|广场|家园|中心|院|里))?"
+    r"(?:大道|大街|胡同|[路街道巷弄里村庄])[东西南北中]?(?:[一二三四五六七八九十0-9]{1,2}段|"
+    r"[段路])?\s?[0-9]{1,5}(?:[\-之][0-9]{1,4})?\s?(?:[号號]院?|弄)"
+    r"(?:[\u4e00-\u9fff]{0,12}?(?:小区|花园|公寓|大厦|苑|广场|家园|中心|园区|写字楼)(?:\s?[A-Za-z0-9]{1,2}塔)?)?"
     + _ROOM
     # or an estate with a building and a room
     + r"|(?:小区|花园|公寓|大厦|苑|家园|新村|嘉园|华府|庭)\s?[A-Za-z]?[0-9]{1,4}\s?(?:号楼|栋|幢|座|号)"
@@ -56,5 +57,5 @@ def _addresses(text: str) -> Iterator[Hit]:
 
 
 ADDRESS = Recognizer(
-    "address", frozenset({"address"}), re.compile(r"[0-9]{1,5}\s?(?:[号弄巷栋幢座]|[A-Za-z]?,? [A-Z0-9])"), _addresses
+    "address", frozenset({"address"}), re.compile(r"[0-9]{1,5}\s?(?:[号號弄巷栋幢座]|[A-Za-z]?,? [A-Z0-9])"), _addresses
 )

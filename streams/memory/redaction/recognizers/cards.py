@@ -158,7 +158,7 @@ def _beside(text: str) -> Iterator[Hit]:
             yield Hit("card_expiry", *found.span("value"), LABELLED)
 
 
-_IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}[0-9]{2}(?:[ \-]?[A-Za-z0-9]){11,30}(?![A-Za-z0-9])")
+_IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}[0-9]{2}(?:[ \-]?[A-Za-z0-9]){11,30}(?![A-Za-z0-9@])")
 _IBAN_LABEL = re.compile(r"\biban\b[^\n]{0,24}$")
 
 
@@ -204,7 +204,7 @@ _ACCOUNT = re.compile(
     r"\baccounts? like|银行账[号户]|银行帐[号户]|"
     r"收款账[号户]|对公账[号户]|开户账[号户]|账号|帐号|账户|社保号|公积金账号)"
     r"(?:[\s:：#='\"]|is|was|ending|是|为|"
-    r"of){0,6}(?P<value>(?=[A-Z0-9\-]{0,12}[0-9]{5})[A-Z]{0,5}[0-9](?:[ \-]?[0-9]){6,20})(?![A-Za-z0-9])",
+    r"of){0,6}(?P<value>(?=[A-Z\-]{0,8}[0-9])[A-Z]{0,5}[0-9](?:[ \-]?[0-9]){6,20})(?![A-Za-z0-9])",
     re.IGNORECASE | re.ASCII,
 )
 

@@ -63,6 +63,7 @@ def _assigned(text: str) -> Iterator[Hit]:
                 or MADE_UP.search(value)
                 or EXPRESSION.search(value)
                 or "//" in value
+                or value.startswith("/")
             ):
                 continue
             name = found.group("name")

@@ -134,7 +134,7 @@ def _resident_ids(text: str) -> Iterator[Hit]:
 _PERMIT = re.compile(
     r"(?:通行证|回乡证|台胞证|还乡证|居住证|港澳证|travel permit|home return permit)(?:号码?|no\.?|number|"
     r"[\s:：#]|是|为|is){0,6}"
-    r"(?P<value>[A-Z]{0,2}[0-9]{7,10}(?:[(（][A-Z0-9][)）])?)(?![A-Za-z0-9])",
+    r"(?P<value>[A-Z]{0,2}[0-9]{7,18}(?:[(（][A-Z0-9][)）])?)(?![A-Za-z0-9])",
     re.IGNORECASE | re.ASCII,
 )
 _PASSPORT = re.compile(
