@@ -160,7 +160,12 @@ class Pipeline:
         return {key: value for key, value in latest.items() if value is not None}
 
     async def read(self, topic: str) -> AsyncIterator[tuple[bytes, bytes | None]]:
-        """Every record of a topic from its start to its present end."""
+        """Key and value of every record of a topic from its start to its present end."""
+        async for record in self.records(topic):
+            yield record.key, record.value
+
+    async def records(self, topic: str) -> AsyncIterator[Any]:
+        """The same as `aiokafka.ConsumerRecord`s: with headers, partition, offset."""
         consumer = AIOKafkaConsumer(bootstrap_servers=self.settings.kafka_bootstrap, enable_auto_commit=False)
         await consumer.start()
         try:
@@ -175,7 +180,7 @@ class Pipeline:
             while open_places:
                 for records in (await consumer.getmany(*open_places, timeout_ms=1000)).values():
                     for record in records:
-                        yield record.key, record.value
+                        yield record
                 for place in list(open_places):
                     if await consumer.position(place) >= ends[place]:
                         open_places.discard(place)

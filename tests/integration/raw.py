@@ -1,0 +1,59 @@
+"""Records as they come from clients that are not ours: librdkafka sends any bytes, keys, headers and codecs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from confluent_kafka import KafkaException, Producer
+
+from tests.harness import Pipeline
+
+RawHeaders = Sequence[tuple[str, bytes | None]]
+
+
+@dataclass(frozen=True)
+class Raw:
+    """A record to produce; `topic` without the prefix. `partition` -1: by key, as Java clients do."""
+
+    value: bytes | None
+    key: bytes | None = None
+    headers: RawHeaders = ()
+    topic: str = "conversations"
+    partition: int = -1
+
+
+async def produce(pipeline: Pipeline, records: Iterable[Raw], *, codec: str = "none") -> None:
+    """In the order given; returns when the broker has them all."""
+    producer = Producer(
+        {
+            "bootstrap.servers": pipeline.settings.kafka_bootstrap,
+            "partitioner": "murmur2_random",
+            "enable.idempotence": True,
+            "message.max.bytes": 64 * 1024 * 1024,
+            "compression.type": codec,
+            "linger.ms": 0,
+        }
+    )
+    failed: list[str] = []
+
+    def delivered(error: object, _: object) -> None:
+        if error is not None:
+            failed.append(str(error))
+
+    for record in records:
+        try:
+            producer.produce(
+                pipeline.settings.topic_prefix + record.topic,
+                value=record.value,
+                key=record.key,
+                headers=list(record.headers),
+                partition=record.partition,
+                on_delivery=delivered,
+            )
+        except KafkaException as error:
+            failed.append(str(error))
+    left = await asyncio.to_thread(producer.flush, 60)
+    assert not failed, failed
+    assert left == 0
