@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from importlib.metadata import version
 
 from aiohttp import web
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from streams.errors import ConfigurationError
 from streams.health import Health
-from streams.metrics import REGISTRY
+from streams.metrics import BUILD, REGISTRY
 from streams.settings import Settings
 
 
 async def serve_metrics(settings: Settings, health: Health) -> Callable[[], Awaitable[None]]:
     """Start serving; returns what stops it. Raises `ConfigurationError` when the port is taken."""
+    BUILD.info({"version": version("memstream")})
 
     async def metrics(_: web.Request) -> web.Response:
         return web.Response(body=generate_latest(REGISTRY), headers={"Content-Type": CONTENT_TYPE_LATEST})

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, SecretStr
 
+from streams import metrics
 from streams.adapters.openai_calls import CallPolicy, GuardedCalls, connect, read_answer
 from streams.errors import DependencyDown, Refused
 from streams.ports import ChatReply, ChatTurn
@@ -123,7 +124,10 @@ class OpenAIChatModel:
                 logger.warning("the chat server rejected a parameter: %s gives way to %s", dialect, simpler)
                 self._dialect = simpler
             else:
-                return _reply(read_answer(_Answer, response.content, "chat"))
+                reply = _reply(read_answer(_Answer, response.content, "chat"))
+                metrics.MODEL_TOKENS.labels("prompt").inc(reply.prompt_tokens)
+                metrics.MODEL_TOKENS.labels("completion").inc(reply.completion_tokens)
+                return reply
 
 
 def _arguments(dialect: Dialect, schema: Mapping[str, Any] | None, max_tokens: int) -> dict[str, Any]:
