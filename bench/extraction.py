@@ -27,7 +27,9 @@ _CONTEXT = 6  # earlier turns that a client would send along
 def main(argv: list[str] | None = None) -> int:
     given = arguments(__doc__ or "", argv)
     rows = read_rows(given.gold)
-    events = [[(place, _event(row, place)) for place, turn in enumerate(row["session"]) if _by_user(turn)] for row in rows]
+    events = [
+        [(place, _event(row, place)) for place, turn in enumerate(row["session"]) if _by_user(turn)] for row in rows
+    ]
     started = time.process_time()
     found = [predict(row, of_row) for row, of_row in zip(rows, events, strict=True)]
     seconds = time.process_time() - started

@@ -18,16 +18,20 @@ _EN_ASKS = re.compile(
     r"|^\W*(?:what|how|why|which|who|where|is it|are there|any)\b"
 )
 EN_REQUEST = re.compile(
-    r"^\W*(?:(?:ok|okay|thanks|thank you|great|nice|got it|perfect|cool|and|now|also|please|so|then|next|well|alright)\b\W*)*"
-    r"(?:give|show|write|tell|explain|list|make|create|rewrite|summari[sz]e|generate|add|help|describe|translate|continue"
+    r"^\W*(?:(?:ok|okay|thanks|thank you|great|nice|got it|perfect|cool|and|now|also|please|so|then|next|well"
+    r"|alright)\b\W*)*"
+    r"(?:give|show|write|tell|explain|list|make|create|rewrite|summari[sz]e|generate|add|help|describe|translate"
+    r"|continue"
     r"|suggest|provide|compare|find|come up|re-?phrase|do|draft|turn|convert|act|design|use|build|change|improve|expand"
     r"|elaborate|answer|fix|correct|paraphrase|define|calculate|solve|analy[sz]e|ask)\b"
 )
 _EN_FIRST = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|my|me|we|we're|our|we've|mine|myself)\b")
 # The speaker appears only as the one who asks: "I want to understand", "I'm drafting", "I saw".
 _EN_ERRAND = re.compile(
-    r"\bi(?:'d| would)? (?:want|need|like) (?:you|to (?:know|see|ask|understand|learn|make|practice|write|create|build|get))\b"
-    r"|\bhelp me\b|\bi(?:'m| am) (?:trying|working|writing|looking|polishing|revising|drafting|preparing|building|making"
+    r"\bi(?:'d| would)? (?:want|need|like) (?:you|to (?:know|see|ask|understand|learn|make|practice|write|create"
+    r"|build|get))\b"
+    r"|\bhelp me\b|\bi(?:'m| am) (?:trying|working|writing|looking|polishing|revising|drafting|preparing|building"
+    r"|making"
     r"|designing|planning|curious)\b|\b(?:give|show|tell) me\b|\bi have a question|\bi wonder"
     r"|\bi (?:saw|read|heard|noticed|keep seeing)\b"
 )

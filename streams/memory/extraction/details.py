@@ -1,4 +1,4 @@
-"""What goes with a statement: names in it, topics, the event it is about, the emotion that is said, how long it holds."""
+"""What goes with a statement: names, topics, the event it is about, the emotion that is said, how long it holds."""
 
 from __future__ import annotations
 
@@ -10,46 +10,67 @@ from streams.memory.extraction.lang import CJK, fold
 _LATIN_NAME = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z][\w’'&-]*(?: (?:of |the )?[A-Z][\w’'&-]*){0,4}")
 _TITLE = re.compile(r"[《「『]([^《》「」『』\n]{1,30})[》」』]")
 _NO_NAME = re.compile(
-    r"^(?:I|I['’]\w+|Im|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|January|February|March|April|May|June|July|August|September"
+    r"^(?:I|I['’]\w+|Im|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|January|February|March|April|May"
+    r"|June|July|August|September"
     r"|October|November|December|OK|Ok|Yes|No|The|A|An|And|But|So|If)$"
 )
 _CHINESE = re.compile(rf"[{CJK}]")
-_KIN = re.compile(r"^(?:老婆|妻子|太太|媳妇|老公|丈夫|爱人|女朋友|男朋友|女友|男友|对象|[妈爸哥弟姐妹]|母亲|父亲|儿子|女儿|孩子|爷爷|奶奶|朋友|同事|同学|老板|领导|老师|室友|狗|猫)")
+_KIN = re.compile(
+    r"^(?:老婆|妻子|太太|媳妇|老公|丈夫|爱人|女朋友|男朋友|女友|男友|对象|[妈爸哥弟姐妹]|母亲|父亲"
+    r"|儿子|女儿|孩子|爷爷|奶奶|朋友|同事|同学|老板|领导|老师|室友|狗|猫)"
+)
 # Slots whose value is a name whatever it looks like.
 _NAMING = frozenset({
-    "name", "nickname", "city", "birthplace", "hometown", "employer", "school", "spouse", "partner", "owner", "boss", "friend",
+    "name", "nickname", "city", "birthplace", "hometown", "employer", "school", "spouse", "partner", "owner", "boss",
+    "friend",
 })  # fmt: skip
 _MOST_ENTITIES = 8
 
 _TOPICS: dict[str, str] = {
-    "food": r"\b(?:food|eat|eating|cook\w*|restaurant|recipe|breakfast|lunch|dinner|meal|diet|vegan|vegetarian|coffee|tea|drink|snack)s?\b"
+    "food": r"\b(?:food|eat|eating|cook\w*|restaurant|recipe|breakfast|lunch|dinner|meal|diet|vegan|vegetarian"
+    r"|coffee|tea|drink|snack)s?\b"
     r"|吃|喝|饭|菜|餐|食|咖啡|茶|味|辣",
-    "travel": r"\b(?:travel\w*|trip|flight|hotel|vacation|holiday|visit|airport|train|tour)s?\b|旅行|旅游|出差|机票|酒店|航班|高铁|行程|地铁|景点",
-    "work": r"\b(?:work|job|office|company|boss|manager|colleague|client|meeting|project|team|salary|career|interview|deadline)s?\b"
+    "travel": r"\b(?:travel\w*|trip|flight|hotel|vacation|holiday|visit|airport|train|tour)s?\b|旅行|旅游|出差"
+    r"|机票|酒店|航班"
+    r"|高铁|行程|地铁|景点",
+    "work": r"\b(?:work|job|office|company|boss|manager|colleague|client|meeting|project|team|salary|career"
+    r"|interview|deadline)s?\b"
     r"|工作|上班|公司|老板|领导|同事|客户|会议|开会|项目|团队|工资|面试|加班|职业",
-    "study": r"\b(?:study\w*|school|university|college|exam|course|class|homework|thesis|learn\w*|teacher|professor|degree|ielts|essay)s?\b"
+    "study": r"\b(?:study\w*|school|university|college|exam|course|class|homework|thesis|learn\w*|teacher"
+    r"|professor|degree|ielts|essay)s?\b"
     r"|学习|学校|大学|考试|课|作业|论文|老师|专业|复习|雅思",
-    "health": r"\b(?:health\w*|doctor|hospital|allerg\w+|pain|sick|medicine|medication|exercise|gym|sleep|weight|workout|injur\w+|diabetes)s?\b"
+    "health": r"\b(?:health\w*|doctor|hospital|allerg\w+|pain|sick|medicine|medication|exercise|gym|sleep|weight"
+    r"|workout|injur\w+|diabetes)s?\b"
     r"|健康|医院|医生|过敏|疼|痛|病|药|锻炼|健身|睡|减肥|体重",
-    "family": r"\b(?:wife|husband|mother|father|mom|mum|dad|parents|son|daughter|kids?|child|children|brother|sister|family|grand\w+)\b"
+    "family": r"\b(?:wife|husband|mother|father|mom|mum|dad|parents|son|daughter|kids?|child|children|brother"
+    r"|sister|family|grand\w+)\b"
     r"|老婆|老公|妻子|丈夫|妈|爸|父|母|孩子|儿子|女儿|哥|弟|姐|妹|家人|爷|奶",
-    "relationship": r"\b(?:girlfriend|boyfriend|partner|friend|dating|married|divorced|single|wedding)s?\b|女朋友|男朋友|对象|朋友|结婚|离婚|单身|恋爱",
-    "money": r"\b(?:money|budget|price|cost|salary|rent|mortgage|loan|invest\w*|bank)s?\b|[$€£¥]|预算|钱|价格|工资|房租|房贷|贷款|投资|元\b",
+    "relationship": r"\b(?:girlfriend|boyfriend|partner|friend|dating|married|divorced|single|wedding)s?\b|女朋友"
+    r"|男朋友"
+    r"|对象|朋友|结婚|离婚|单身|恋爱",
+    "money": r"\b(?:money|budget|price|cost|salary|rent|mortgage|loan|invest\w*|bank)s?\b|[$€£¥]|预算|钱|价格|工资"
+    r"|房租|房贷"
+    r"|贷款|投资|元\b",
     "home": r"\b(?:house|apartment|flat|room|furniture|kitchen|garden|moved?|live in)\b|房子|住在|搬|装修|厨房|客厅|柜",
     "pets": r"\b(?:dog|cat|pet|puppy|kitten)s?\b|狗|猫|宠物",
-    "leisure": r"\b(?:game|movie|film|music|song|book|novel|series|anime|concert|hobby|hobbies|band|playlist|football|basketball|hiking|painting)s?\b"
+    "leisure": r"\b(?:game|movie|film|music|song|book|novel|series|anime|concert|hobby|hobbies|band|playlist"
+    r"|football|basketball|hiking|painting)s?\b"
     r"|游戏|电影|音乐|歌|书|小说|动漫|爱好|篮球|足球|跑步|爬山|画",
-    "technology": r"\b(?:python|java|code|software|server|database|api|laptop|computer|phone|app|linux|docker|kafka|model)s?\b"
+    "technology": r"\b(?:python|java|code|software|server|database|api|laptop|computer|phone|app|linux|docker"
+    r"|kafka|model)s?\b"
     r"|代码|软件|服务器|数据库|电脑|手机|程序|接口|模型",
-    "style": r"\b(?:tone|format|bullet points?|paragraph|short|concise|formal|casual|style|markdown|reply|replies|answer in)\b"
+    "style": r"\b(?:tone|format|bullet points?|paragraph|short|concise|formal|casual|style|markdown|reply|replies"
+    r"|answer in)\b"
     r"|语气|格式|风格|简洁|正式|口语|回复|回答|排版",
-    "schedule": r"\b(?:schedule|appointment|remind\w*|notif\w+|calendar|tomorrow|next \w+day|o['’]clock)\b|提醒|日程|预约|明天|下周|后天|点(?:钟|半)?\b",
+    "schedule": r"\b(?:schedule|appointment|remind\w*|notif\w+|calendar|tomorrow|next \w+day|o['’]clock)\b|提醒|日程"
+    r"|预约|明天|下周|后天|点(?:钟|半)?\b",
 }
 _TOPIC = re.compile("|".join(f"(?P<{name}>{expression})" for name, expression in _TOPICS.items()), re.IGNORECASE)
 _MOST_TAGS = 4
 
 _EMOTIONS: dict[str, str] = {
-    "anxious": r"anxious|nervous|worried|afraid|scared|stressed|overwhelmed|panick\w*|焦虑|担心|紧张|害怕|慌|压力(?:很|好|特别|太)?大",
+    "anxious": r"anxious|nervous|worried|afraid|scared|stressed|overwhelmed|panick\w*|焦虑|担心|紧张|害怕|慌"
+    r"|压力(?:很|好|特别|太)?大",
     "sad": r"sad|depressed|heartbroken|lonely|upset|disappointed|难过|伤心|失落|沮丧|孤独|舍不得|失望",
     "angry": r"angry|furious|annoyed|frustrated|mad at|irritated|生气|愤怒|气死|恼火|烦死?了?|火大",
     "tired": r"tired|exhausted|burn(?:ed|t) out|worn out|累|疲惫|精疲力尽|困死",
@@ -59,21 +80,27 @@ _EMOTIONS: dict[str, str] = {
 }
 _EMOTION = {
     name: re.compile(
-        rf"\b(?:i(?:['’]m| am| was| feel| felt|['’]ve been)|makes? me|made me)(?: \w+){{0,2}} (?:{expression})\b|我[^，。！？]{{0,8}}(?:{expression})",
+        rf"\b(?:i(?:['’]m| am| was| feel| felt|['’]ve been)|makes? me|made me)(?: \w+){{0,2}} (?:{expression})\b"
+        rf"|我[^，。！？]{{0,8}}(?:{expression})",
         re.IGNORECASE,
     )
     for name, expression in _EMOTIONS.items()
 }
 _ANY_EMOTION = re.compile("|".join(_EMOTIONS.values()), re.IGNORECASE)
 _EVENT = re.compile(
-    r"\b(?:meeting|interview|appointment|exam|wedding|conference|trip|flight|concert|party|deadline|presentation|demo|release|launch|workshop|marathon"
-    r"|surgery|graduation|move|vacation|holiday|dinner|birthday)\b|会议|开会|面试|预约|考试|婚礼|大会|出差|航班|演唱会|聚会|聚餐|发布会|发布|上线|手术|毕业"
+    r"\b(?:meeting|interview|appointment|exam|wedding|conference|trip|flight|concert|party|deadline|presentation"
+    r"|demo|release|launch|workshop|marathon"
+    r"|surgery|graduation|move|vacation|holiday|dinner|birthday)\b|会议|开会|面试|预约|考试|婚礼|大会|出差|航班"
+    r"|演唱会|聚会|聚餐|发布会|发布|上线|手术|毕业"
     r"|搬家|旅行|旅游|体检|答辩|比赛|评审|生日",
     re.IGNORECASE,
 )
 _TEMPORARY = re.compile(
-    r"\b(?:(?:just|only) (?:for )?(?:this|today|tonight|tomorrow|the (?:next|coming))\b|this \w+ only|for now|temporar(?:y|ily)|for the time being"
-    r"|(?:today|tonight|tomorrow) only|only for)\b|暂时|临时|只(?:有|在|是)?(?:今|这|明|本)|就(?:今天|这[周次两几])|(?:这|本)(?:周|个?月|两天|几天|段时间)[^，。]{0,4}先|这(?:段时间|几天|两天|阵子)(?:先|暂)?|仅限?(?:今|本|这)",
+    r"\b(?:(?:just|only) (?:for )?(?:this|today|tonight|tomorrow|the (?:next|coming))\b|this \w+ only|for now"
+    r"|temporar(?:y|ily)|for the time being"
+    r"|(?:today|tonight|tomorrow) only|only for)\b|暂时|临时|只(?:有|在|是)?(?:今|这|明|本)|就(?:今天"
+    r"|这[周次两几])|(?:这|本)(?:周|个?月|两天"
+    r"|几天|段时间)[^，。]{0,4}先|这(?:段时间|几天|两天|阵子)(?:先|暂)?|仅限?(?:今|本|这)",
     re.IGNORECASE,
 )
 
@@ -81,7 +108,11 @@ _TEMPORARY = re.compile(
 def entities(content: str, subject: str | None, attribute: str | None, value: str | None) -> tuple[str, ...]:
     """Names in a statement as they were said, each once: who it is about, what it names, capitalised words, titles."""
     found: list[str] = []
-    if subject and subject != "user" and (subject[0].isupper() or (_CHINESE.match(subject) and not _KIN.match(subject))):
+    if (
+        subject
+        and subject != "user"
+        and (subject[0].isupper() or (_CHINESE.match(subject) and not _KIN.match(subject)))
+    ):
         found.append(subject)
     if value and attribute in _NAMING and len(value) <= 40:
         found.append(value)

@@ -13,8 +13,10 @@ from streams.memory.extraction.sentences import sentences
 _EPISODE_CJK, _EPISODE_LATIN = 400, 1000  # some five sentences: a passage that one embedding still describes
 _IMPORTANCE = 1.0
 _BOILERPLATE = re.compile(
-    r"^\W*(?:as an ai\b|i['’]?m (?:just )?an ai\b|i['’]?m sorry,? but i can(?:no|['’])t|i can(?:no|['’])?t (?:assist|help) with"
-    r"|(?:sure|of course|certainly|absolutely|got it|great|you['’]re welcome|no problem|happy to help)[^.!?\n]{0,60}[.!?]?$"
+    r"^\W*(?:as an ai\b|i['’]?m (?:just )?an ai\b|i['’]?m sorry,? but i can(?:no|['’])t|i can(?:no"
+    r"|['’])?t (?:assist|help) with"
+    r"|(?:sure|of course|certainly|absolutely|got it|great|you['’]re welcome|no problem"
+    r"|happy to help)[^.!?\n]{0,60}[.!?]?$"
     r"|how can i (?:help|assist)|is there anything else|let me know if)"
     r"|^\W*(?:作为(?:一个)?(?:AI|人工智能)|(?:很)?抱歉[，,]?我(?:无法|不能)|(?:好的|当然|没问题|不客气|明白了?|收到)[^。！？\n]{0,15}[。！]?$"
     r"|(?:请问)?(?:还有|有)什么(?:我)?(?:可以|能)(?:帮|为))",

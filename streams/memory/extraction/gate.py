@@ -12,7 +12,9 @@ from streams.memory.extraction.lang import CJK, fold, is_chinese
 from streams.memory.extraction.material import is_code, strip_recalled, without_code
 
 _SYSTEM = re.compile(
-    r"^\W*(?:you are (?:now )?(?:a|an|the|my)\b|your (?:role|task|job) is\b|(?:i want you to |you (?:are to|will|should|must) |please |let['’]?s )*(?:act|behave|respond|answer|role-?play) (?:as|like)\b|you are to\b|(?:system|assistant)\s*(?:prompt)?\s*:"
+    r"^\W*(?:you are (?:now )?(?:a|an|the|my)\b|your (?:role|task|job) is\b|(?:i want you to |you (?:are to|will"
+    r"|should|must) |please |let['’]?s )*(?:act|behave|respond|answer|role-?play) (?:as|like)\b|you are to\b"
+    r"|(?:system|assistant)\s*(?:prompt)?\s*:"
     r"|ignore (?:all |any )?(?:previous|prior|above)\b|from now on,? you are\b|pretend (?:to be|you)\b"
     r"|#+\s*(?:instructions?|system|role)\b)"
     r"|^\W*(?:你(?:现在)?(?:是|将?扮演)(?:一[个名位]|我的)|请?(?:扮演|充当|作为一[个名位])|系统提示|忽略(?:以上|之前|前面))",
@@ -22,46 +24,62 @@ _HEARTBEAT = re.compile(
     r"^\W*(?:heartbeat|ping|keep[- ]?alive|health[- ]?check|HEARTBEAT_OK|no[_ ]?reply)\W*$", re.IGNORECASE
 )
 _SECRET_NOUN = re.compile(
-    r"\b(?:phone|mobile|cell|telephone|numbers?|e-?mails?|mail|address|cards?|credit|bank|account|ids?|identity|passport|codes?|passwords?|passcode|pin|keys?|api"
-    r"|token|ip|contact|login|ssn|iban|plate|url|link|whatsapp|wechat)\b|手机|电话|号码?|邮箱|邮件|地址|身份证|银行卡?|卡号|账号|账户|密码|验证码|联系方式|微信|护照|车牌|密钥|链接|我的",
+    r"\b(?:phone|mobile|cell|telephone|numbers?|e-?mails?|mail|address|cards?|credit|bank|account|ids?|identity"
+    r"|passport|codes?|passwords?|passcode|pin|keys?|api"
+    r"|token|ip|contact|login|ssn|iban|plate|url|link|whatsapp|wechat)\b|手机|电话|号码?|邮箱|邮件|地址|身份证|银行卡?|卡号|账号|账户|密码"
+    r"|验证码|联系方式|微信|护照|车牌|密钥|链接|我的",
     re.IGNORECASE,
 )
 _PLACEHOLDER = re.compile(r"\[[A-Z][A-Z_]*_\d+\]")
 
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 # ---- English -----------------------------------------------------------------------------------------------------
-_EN_EMPTY = frozenset(
+_EN_EMPTY = _words(
     # function words and pronouns
-    "a an the this that these those it its it's that's thats i i'm im i'll ill i'd id i've ive me my you your you're youre ur "
-    "u ya y'all he she we we're they them us our is are am was were be been being do does did don't dont didn't doesn't "
-    "have has had having haven't hasn't will would won't wouldn't wont can could cannot can't cant couldn't should shall may might must "
+    "a an the this that these those it its it's that's thats i i'm im i'll ill i'd id i've ive me my you your "
+    "you're youre ur "
+    "u ya y'all he she we we're they them us our is are am was were be been being do does did don't dont didn't "
+    "doesn't "
+    "have has had having haven't hasn't will would won't wouldn't wont can could cannot can't cant couldn't should "
+    "shall may might must "
     "to of for in on at by with from as and or but so if then than too also either neither nor not no yes all any some "
     "there here where when what who how why which out up off down over again about into only just even still yet very "
     "much many more most lot lots such really quite pretty rather totally absolutely completely definitely certainly "
     "surely truly actually exactly precisely indeed literally maybe perhaps possibly probably else now today moment "
     "while later soon time times right way one ones other another both everything anything nothing something everyone "
-    "someone let's lets let get got getting go going goes gonna gotta come came see seeing saw say said saying tell told "
+    "someone let's lets let get got getting go going goes gonna gotta come came see seeing saw say said saying "
+    "tell told "
     "know knew known think thought guess suppose believe mean meant make makes made do done doing take took give gave "
     "want wanted wants need needed needs like liked try tried look looked looking feel feeling keep seem seems sound "
     "sounds sounding work works worked thing things stuff bit little please pls plz well good great "
     # social words
-    "hi hello hey hiya heya howdy yo greetings sup morning afternoon evening night goodnight welcome bye goodbye byebye "
+    "hi hello hey hiya heya howdy yo greetings sup morning afternoon evening night goodnight welcome bye goodbye "
+    "byebye "
     "farewell cya cheers ciao thanks thank thx ty thankyou thankful grateful appreciate appreciated appreciation sorry "
     "apologies excuse pardon congrats congratulations wow oh ah hmm hm um uh er erm aha haha hahaha lol lmao rofl hehe "
-    "ok okay okey okie kk k alright alrighty yeah yea yep yup yah ya yas aye nah nope naw nay sure fine nice cool awesome "
+    "ok okay okey okie kk k alright alrighty yeah yea yep yup yah ya yas aye nah nope naw nay sure fine nice cool "
+    "awesome "
     "perfect perfectly excellent wonderful fantastic amazing brilliant lovely super sweet terrific marvelous fabulous "
     "superb incredible neat best better beautiful glad happy pleased pleasure delighted enjoyed enjoy fun interesting "
     "helpful help helped helping helps useful invaluable kind kindness immense assistance assist assisting support "
     "supportive service info information answer answers answered response responses reply suggestion suggestions "
     "recommendation recommendations advice chat chatting talk talking talked conversation meet meeting you've you'll "
-    "day days weekend week have buddy pal friend mate man dude bro sir madam dear folks guys there's what's whats how's hows "
+    "day days weekend week have buddy pal friend mate man dude bro sir madam dear folks guys there's what's whats "
+    "how's hows "
     "affirmative affirmitive negative negatory negatively correct correctly incorrect wrong true false right accurate "
     "agreed agree disagree confirm confirmed confirming verify verifying verified details proceed ahead continue next "
     "stop wait hold ready set finished complete completed enough question questions asked ask asking looking "
     "understood understand noted gotcha roger acknowledged copy received works okay-dokey possible impossible able "
-    "unable sure unsure certain uncertain idea clue doubt doubtful likely unlikely depends matter care mind worries worry "
+    "unable sure unsure certain uncertain idea clue doubt doubtful likely unlikely depends matter care mind "
+    "worries worry "
     "problem problems trouble bother concern decide decided choice options option whichever whatever whenever "
     "never always ever yet far new same different real fake proper hell heck damn god gosh omg goodness freaking "
-    "great! catch around care later tomorrow back leave leaving left quick quickly fast assistance's it'll that'll this'll "
+    "great! catch around care later tomorrow back leave leaving left quick quickly fast assistance's it'll that'll "
+    "this'll "
     "thing's nothing's requesting request requested looking-for used using via been lately doing sleep bed "
     "luck ha ay ooh woah whoa yay hooray bravo kudos nicely done job okay. aswell alot awhile anyway anyways though "
     "although however because since wise based first second last move along once ago half sort kinda sorta kind type "
@@ -69,14 +87,19 @@ _EN_EMPTY = frozenset(
     "change play book reserve reserved schedule purchase buy add them those's myself yourself itself himself herself "
     "check checked found find fact facts case point part end start begin began until till before after during already "
     "almost nearly fully full simply basically generally usually often sometimes rarely hardly barely "
-    "wish wished please! go-ahead yessir yes'm y n shalln't ain't isn't aren't wasn't weren't shouldn't won't mustn't hadn't "
+    "wish wished please! go-ahead yessir yes'm y n shalln't ain't isn't aren't wasn't weren't shouldn't won't "
+    "mustn't hadn't "
     "he's she's they're we've they've we'll they'll who's where's when's how'd it'd that'd i'd've must've could've "
     "explanation explaining patience patient effort efforts work's attention today's quite extremely highly incredibly "
-    "approve approved accept accepted authorize authorized grant granted decline declined deny denied reject rejected refuse "
-    "undecided unclear positive percent honest honestly sincerely statement interested inclined convinced satisfied ai bot "
-    "assistant robot owe peace easy easier relief million ton tons bunch save saver saved everyone's ya u're doin goin nothin "
-    "wassup whassup whatsup hru hola aloha adieu cheerio toodles tata ttyl brb gn gm hiii heyy helloo thnx thanx tks tysm np yw "
-    "so-so meh eh huh whew phew ugh oops whoops yikes tada voila okay! moment's instead quite".split()
+    "approve approved accept accepted authorize authorized grant granted decline declined deny denied reject "
+    "rejected refuse "
+    "undecided unclear positive percent honest honestly sincerely statement interested inclined convinced "
+    "satisfied ai bot "
+    "assistant robot owe peace easy easier relief million ton tons bunch save saver saved everyone's ya u're doin "
+    "goin nothin "
+    "wassup whassup whatsup hru hola aloha adieu cheerio toodles tata ttyl brb gn gm hiii heyy helloo thnx thanx "
+    "tks tysm np yw "
+    "so-so meh eh huh whew phew ugh oops whoops yikes tada voila okay! moment's instead quite"
 )
 _EN_YES_NO = re.compile(
     r"^\W*(?:yes|yeah|yea|yep|yup|sure|ok|okay|no|nope|nah|right|correct|exactly|absolutely|definitely|of course|"
@@ -85,25 +108,33 @@ _EN_YES_NO = re.compile(
 )
 # What an acceptance repeats of an offer: a wish or an order, nothing about the world.
 _EN_DEAL = re.compile(
-    r"\b(?:i (?:do )?(?:actually )?(?:want|would|need|don'?t (?:want|need)|do not (?:want|need)|think|guess|believe|am|suppose)|i'?d|please|let'?s"
-    r"|go ahead|try|make it|interested|sounds?)\b|^\W*\w+\W+(?:book|reserve|make|schedule|play|buy|add|get|do|send|save|set|use|show|proceed|that|it)\b",
+    r"\b(?:i (?:do )?(?:actually )?(?:want|would|need|don'?t (?:want|need)|do not (?:want|need)|think|guess"
+    r"|believe|am|suppose)|i'?d|please|let'?s"
+    r"|go ahead|try|make it|interested|sounds?)\b|^\W*\w+\W+(?:book|reserve|make|schedule|play|buy|add|get|do|send"
+    r"|save|set|use|show|proceed|that|it)\b",
     re.IGNORECASE,
 )
 _EN_THANKS = re.compile(r"\b(?:thanks?|thank you|thx|appreciate|grateful|gratitude)\b", re.IGNORECASE)
 # A statement about the speaker is more than manners, however it opens.
 _EN_ABOUT_ME = re.compile(
-    r"\b(?:i (?:am|was|have|had|live|work|love|hate|prefer|moved|used to|can'?t eat|don'?t (?:eat|drink|like)|never|always)"
+    r"\b(?:i (?:am|was|have|had|live|work|love|hate|prefer|moved|used to|can'?t eat|don'?t (?:eat|drink|like)"
+    r"|never|always)"
     r"|i[’']m (?!sure|all|good|fine|done|ok|glad|happy|set|not sure)|i[’']ve (?:been|got|had) (?!so |very )|my)\b"
-    r"(?! (?:all|no |enough|everything|so grateful|grateful|glad|happy|sure|good|done|set|thanks|gratitude|deepest|time|pleasure))",
+    r"(?! (?:all|no |enough|everything|so grateful|grateful|glad|happy|sure|good|done|set|thanks|gratitude|deepest"
+    r"|time|pleasure))",
     re.IGNORECASE,
 )
 _EN_REQUEST = re.compile(
-    r"\?|\b(?:can|could|would|will) you\b|\bplease (?!do\b)|\b(?:what|where|which|how|find|search|show|give|tell|look)\b",
+    r"\?|\b(?:can|could|would|will) you\b|\bplease (?!do\b)|\b(?:what|where|which|how|find|search|show|give|tell"
+    r"|look)\b",
     re.IGNORECASE,
 )
 _EN_DETAIL = re.compile(
-    r"\d(?!00 ?(?:%|percent))|(?<=[a-z,;] )(?!Please|Thank|Yes|That|This|You|And|But|The|Will|Can|Not|Okay|Great)[A-Z][a-z]{2,}|[\"“]|\b(?:a|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen)\b(?= \w+s\b)"
-    r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day|\b(?:tomorrow|tonight|noon|midnight|january|february|march|april|june|"
+    r"\d(?!00 ?(?:%|percent))|(?<=[a-z,;] )(?!Please|Thank|Yes|That|This|You|And|But|The|Will|Can|Not|Okay"
+    r"|Great)[A-Z][a-z]{2,}|[\"“]|\b(?:a|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+    r"|dozen)\b(?= \w+s\b)"
+    r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day|\b(?:tomorrow|tonight|noon|midnight|january|february|march"
+    r"|april|june|"
     r"july|august|september|october|november|december)\b|[€$£¥%]|\[[A-Z_]+_\d+\]"
 )
 _EN_WORD = re.compile(r"[a-z0-9\u00c0-\u024f]+(?:['’-][a-z0-9]+)*", re.IGNORECASE)
@@ -121,7 +152,8 @@ _ZH_SOCIAL = re.compile(
     r"|(?:没有?|没啥|没什么|无)(?:其[它他])?(?:的)?(?:问题|疑问|事情|事|别的|要问的)(?:要问|可问)?(?:了|啦)?"
     r"|(?:我)?(?:都|已经|全)?(?:问完|记下来?|记住|知道|了解|明白|清楚|懂|收到|听懂|看到|理解|清楚明白)(?:了|啦)?"
     r"|(?:有|还有)(?:其[它他])?(?:问题|需要|事|疑问)(?:我)?(?:再|会)*(?:来)?(?:问|联系|找|咨询|请教)(?:你|您)?"
-    r"|好(?:的|滴|嘞|咧|勒|哒|呀|啊|吧|了|哦|极了|棒)*|行(?:吧|的|啊|了|呀)*|可以(?:的|呀|啊)*|嗯+|恩+|哦+|噢+|喔+|啊+|呃+|唉+|额+|诶+|欸+|嘿+|哈+|呵+|嘻+|哇+|哎(?:呀|哟)?"
+    r"|好(?:的|滴|嘞|咧|勒|哒|呀|啊|吧|了|哦|极了|棒)*|行(?:吧|的|啊|了|呀)*|可以(?:的|呀|啊)*|嗯+|恩+|哦+|噢+|喔+|啊+|呃+|唉+|额+|诶+|欸+|嘿+|哈+|呵+|嘻+"
+    r"|哇+|哎(?:呀|哟)?"
     r"|对(?:的|呀|啊|对|了)*|是(?:的|呀|啊|这样|吗)*|没错|当然(?:可以)?|没问题|不错|赞|棒|牛|厉害|优秀|完美|妥妥的?|妥了?|稳了?|成交?|中|得嘞"
     r"|(?:不|没)(?:用|需要|必|要)(?:了|啦)?|不是(?:的|吧)?|不(?:对|行|可以)|随便|都(?:行|可以|好)|无所谓|算了|再说吧?|看情况|也许|可能吧?|不(?:知道|清楚|确定)"
     r"|(?:你|您)?(?:的)?(?:推荐|介绍|解答|回答|帮助|帮忙|建议|分享|指导|支持|提醒|讲解|耐心|热情|服务|信息|优质)"

@@ -12,13 +12,11 @@ _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _LATIN_NAME = re.compile(r"(?<![.!?。！？] )(?<!^)\b[A-Z][\w’'-]+")
 _CHINESE_RUN = re.compile(rf"[{CJK}]{{2,}}")
 _NUMERALS = str.maketrans("零〇一二两三四五六七八九", "001223456789")
-_ENGLISH_NUMERALS = {
-    word: str(number)
-    for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-        "eighteen nineteen twenty".split()
-    )
-}
+_COUNTING = """
+    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+    seventeen eighteen nineteen twenty
+"""
+_ENGLISH_NUMERALS = {word: str(number) for number, word in enumerate(_COUNTING.split())}
 
 
 def grounded(content: str, source: str, *, value: str | None = None, dates: Iterable[datetime] = ()) -> bool:

@@ -6,20 +6,24 @@ import re
 
 # A standing rule is what every later answer has to obey.
 STANDING = re.compile(
-    r"\b(?:from now on(?!,? (?:i\b|i['’]|you(?: are| will be|['’]re)))|going forward|by default|as a rule|whenever (?:you|i)\b|every time (?:you|i)\b"
+    r"\b(?:from now on(?!,? (?:i\b|i['’]|you(?: are| will be|['’]re)))|going forward|by default|as a rule"
+    r"|whenever (?:you|i)\b|every time (?:you|i)\b"
     r"|for (?:all )?future \w+|don['’]?t ever|in future,)"
-    r"|(?:^|[.!?;,—–-]\s*|\b(?:please|and|but|should|must) )(?:always|never) (?!been\b|had\b|been\b|mind\b|again\b|the\b|so\b|as\b)\w+"
+    r"|(?:^|[.!?;,—–-]\s*|\b(?:please|and|but|should|must) )(?:always|never) (?!been\b|had\b|been\b|mind\b|again\b"
+    r"|the\b|so\b|as\b)\w+"
     r"|\b(?:please )?remember(?: that)? (?:i\b|i['’]|my\b|this\b)"
     r"|(?:以后|今后|往后|从现在起|从今(?:天|往后))(?!的)|每次都|一律|默认(?:用|按|是|就)|请?(?:帮我)?记(?:住|得)(?!了)|别再|不要再|都按(?:这|此)",
     re.IGNORECASE,
 )
 _STRONG = re.compile(
-    r"\b(?:must|critical|crucial|essential|important|absolutely|strictly|severe(?:ly)?|serious(?:ly)?|deadly|urgent|emergency|never|can['’]?t stand|hate"
+    r"\b(?:must|critical|crucial|essential|important|absolutely|strictly|severe(?:ly)?|serious(?:ly)?|deadly"
+    r"|urgent|emergency|never|can['’]?t stand|hate"
     r"|love|top priority|non-negotiable)\b|必须|一定要|千万|绝对|严重|致命|重要|紧急|关键|特别|非常|最|绝不",
     re.IGNORECASE,
 )
 _WEAK = re.compile(
-    r"\b(?:maybe|perhaps|might|sort of|kind of|a bit|slightly|sometimes|occasionally|for now|just this once|this time|not sure)\b"
+    r"\b(?:maybe|perhaps|might|sort of|kind of|a bit|slightly|sometimes|occasionally|for now|just this once"
+    r"|this time|not sure)\b"
     r"|可能|也许|大概|有点|偶尔|有时|暂时|这次|不太确定|好像",
     re.IGNORECASE,
 )

@@ -11,10 +11,12 @@ from streams.memory.extraction.lang import is_chinese
 
 # Blocks that an agent prepends from its own memory: never new, whoever sends them back.
 RECALLED = re.compile(
-    r"<(?P<tag>(?:recalled|relevant|retrieved|long[-_]?term|user|past)?[-_ ]?memor(?:y|ies)|memory[-_ ]context|recall)\b[^>]{0,200}>"
+    r"<(?P<tag>(?:recalled|relevant|retrieved|long[-_]?term|user|past)?[-_ ]?memor(?:y|ies)|memory[-_ ]context"
+    r"|recall)\b[^>]{0,200}>"
     r".*?(?:</(?P=tag)>|\Z)"
     r"|^\W{0,4}(?:recalled|relevant|retrieved|long-term) memor(?:y|ies)\b.*?(?:\n\s*\n|\Z)"
-    r"|^[^\n]{0,80}\b(?:memor(?:y|ies)|facts?|notes?)\b[^\n]{0,80}\b(?:not instructions?|as data|for reference only|background only)\b"
+    r"|^[^\n]{0,80}\b(?:memor(?:y|ies)|facts?|notes?)\b[^\n]{0,80}\b(?:not instructions?|as data"
+    r"|for reference only|background only)\b"
     r".*?(?:\n\s*\n|\Z)"
     r"|^[^\n]{0,30}记忆[^\n]{0,60}(?:仅供参考|不是指令|非指令|不要当作指令|只作参考|不代表指令)[^\n]*(?:\n[^\n]+)*",
     re.IGNORECASE | re.DOTALL | re.MULTILINE,
@@ -25,15 +27,19 @@ LOG_LINE = re.compile(
     r"|Traceback \(most recent|File \"[^\"]+\", line \d|at [\w.$<>]+\(|[\w.]+Exception:|[\w.]+Error: |[\d.]+ - - \[)"
 )
 CODE_LINE = re.compile(
-    r"[{};]\s*$|^\s*(?:def|class|import|from|return|if|for|while|public|private|function|const|let|var|#include|SELECT|INSERT"
-    r"|UPDATE|CREATE|package|using|elif|else|try|except|print)\b.*[:;(){}=<>]|^\s*</?\w+[^>]*>|^\s*[\w.\[\]\"']+(?:, ?\w+)* = \S"
+    r"[{};]\s*$|^\s*(?:def|class|import|from|return|if|for|while|public|private|function|const|let|var|#include"
+    r"|SELECT|INSERT"
+    r"|UPDATE|CREATE|package|using|elif|else|try|except|print)\b.*[:;(){}=<>]|^\s*</?\w+[^>]*>"
+    r"|^\s*[\w.\[\]\"']+(?:, ?\w+)* = \S"
     r"|^\s*[$>#]\s*\w+|^\s*[\"'][\w-]+[\"']\s*:|=>|::|^\s*[\w.]+\([^)]*\)\s*$"
 )
 _QUOTED_MAIL = re.compile(r"^\s*>.*$", re.MULTILINE)
 # An order to work on a text, and the text: everything after the head belongs to somebody else.
 _WORK_ON = re.compile(
-    r"(?:^\W*|[.!?,]\s*|\b(?:you|please|to|and|then|now) )(?:re-?write|re-?phrase|paraphrase|proof-?read|polish|summari[sz]e|translate|correct"
-    r"|edit|improve|clean|fix|review|shorten|simplify|expand|respond|reply|convert|analy[sz]e|grade|check|explain|read|optimi[sz]e|revise|use)\b"
+    r"(?:^\W*|[.!?,]\s*|\b(?:you|please|to|and|then|now) )(?:re-?write|re-?phrase|paraphrase|proof-?read|polish"
+    r"|summari[sz]e|translate|correct"
+    r"|edit|improve|clean|fix|review|shorten|simplify|expand|respond|reply|convert|analy[sz]e|grade|check|explain"
+    r"|read|optimi[sz]e|revise|use)\b"
     r"|\b(?:below|the following|attached|here(?:['’]s| is| are) (?:an?|the|my|some|his|her|their)|sent me|i received"
     r"|this (?:email|text|message|article|paragraph|letter|code|essay|sentence|post|part|slide|is the))\b"
     r"|翻译|润色|改写|改一下这|总结一?下|修改|校对|以下|如下|下面(?:是|这)|这[段篇](?:话|文|代码|内容)|回复(?:一下)?这|原文",
@@ -41,7 +47,8 @@ _WORK_ON = re.compile(
 )
 _HEAD = re.compile(r"[^\n]{1,300}?(?::\s*\n?|：\s*\n?|\n)")
 _LETTER = re.compile(
-    r"^\s*(?:dear\b[^\n]{0,60}[,:]|subject:|from:|to:|hi [A-Z{\[]\w*[^\n]{0,20},\s*$|尊敬的[^\n]{0,20}[：:]|[\w .]{2,30}\s+\d?\d:\d\d\s*$)",
+    r"^\s*(?:dear\b[^\n]{0,60}[,:]|subject:|from:|to:|hi [A-Z{\[]\w*[^\n]{0,20},\s*$|尊敬的[^\n]{0,20}[：:]"
+    r"|[\w .]{2,30}\s+\d?\d:\d\d\s*$)",
     re.IGNORECASE | re.MULTILINE,
 )
 _LETTER_END = re.compile(

@@ -189,7 +189,9 @@ def assemble(found: Sequence[Mapping[str, Any]], event: RedactedEvent) -> Extrac
     candidates = [
         candidate
         for place in sorted(kept)
-        for candidate in sorted(sorted(kept[place], key=lambda c: -c.importance)[:MAX_CANDIDATES], key=lambda c: c.start)
+        for candidate in sorted(
+            sorted(kept[place], key=lambda c: -c.importance)[:MAX_CANDIDATES], key=lambda c: c.start
+        )
     ]
     if candidates:
         return Extraction(tuple(candidates), None, tuple(trace))

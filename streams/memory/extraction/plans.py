@@ -1,4 +1,4 @@
-"""Dated statements about oneself: what is ahead is a task, what is behind is an experience, what is done is progress."""
+"""Dated statements about oneself: what lies ahead is a task, what lies behind an experience, what is done progress."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from schemas import TimeRef
 from streams.memory.extraction.slots import SLOTS, Slot
 
 _AHEAD = re.compile(
-    r"\b(?:i|we)(?:['’]m| am|['’]re| are)? (?:\w+ )?(?:going to|planning to|plan to|about to|will|need to|have to|must|hope to|intend to|leaving|flying"
-    r"|meeting|starting|visiting|moving|travell?ing)\b|\b(?:i|we)['’]ll\b|\b(?:i|we)(?:['’]ve| have)? (?:got )?(?:an? |my |the )?(?:\w+ ){0,3}?"
-    r"(?:appointment|meeting|interview|flight|exam|call|trip|presentation|deadline|party|wedding|class|demo|surgery)\b|\bmy (?:\w+ ){0,3}?(?:appointment"
+    r"\b(?:i|we)(?:['’]m| am|['’]re| are)? (?:\w+ )?(?:going to|planning to|plan to|about to|will|need to|have to"
+    r"|must|hope to|intend to|leaving|flying"
+    r"|meeting|starting|visiting|moving|travell?ing)\b|\b(?:i|we)['’]ll\b|\b(?:i|we)(?:['’]ve"
+    r"| have)? (?:got )?(?:an? |my |the )?(?:\w+ ){0,3}?"
+    r"(?:appointment|meeting|interview|flight|exam|call|trip|presentation|deadline|party|wedding|class|demo"
+    r"|surgery)\b|\bmy (?:\w+ ){0,3}?(?:appointment"
     r"|meeting|interview|flight|exam|trip|presentation|wedding|surgery|visa|lease|contract)\b"
     r"|我们?[^，。？]{0,20}(?:要|打算|准备|计划|得|会|去|有个?|需要|约了|出差|开会|面试|考试|见|飞|回)",
     re.IGNORECASE,
@@ -22,8 +25,10 @@ _BEHIND = re.compile(
     re.IGNORECASE,
 )
 _DONE = re.compile(
-    r"\b(?:i|we)(?:['’]ve| have)? (?:\w+ly |just |already )*(?:finished|completed|submitted|shipped|passed|launched|wrapped up|published|handed in)\b"
-    r"|(?:已经|刚刚?|终于|都)[^，。？]{0,12}(?:完成|做完|写完|看完|学完|读完|提交|搞定|通过|上线|交了|做到|完了)|(?:完成|做完|写完|搞定|通过)了",
+    r"\b(?:i|we)(?:['’]ve| have)? (?:\w+ly |just |already )*(?:finished|completed|submitted|shipped|passed"
+    r"|launched|wrapped up|published|handed in)\b"
+    r"|(?:已经|刚刚?|终于|都)[^，。？]{0,12}(?:完成|做完|写完|看完|学完|读完|提交|搞定|通过|上线|交了|做到|完了)"
+    r"|(?:完成|做完|写完|搞定|通过)了",
     re.IGNORECASE,
 )
 _THIS_MOMENT = frozenset({"now", "right now", "just now", "现在", "目前", "此刻", "这会儿"})

@@ -11,24 +11,29 @@ from dataclasses import dataclass
 _SMALL = "of for in on at by to with from as"
 _NAME = r"[^,;!?()\n]{2,80}?"
 _OF = re.compile(
-    rf"^(?:The|the) (?P<a>(?:[a-z][\w-]* ){{0,5}}?[a-z][\w-]*) (?:of|for|at) (?P<s>{_NAME}) (?:is|was|are)(?: now)? (?P<v>.{{1,80}}?)[.!]?$"
+    rf"^(?:The|the) (?P<a>(?:[a-z][\w-]* ){{0,5}}?[a-z][\w-]*) (?:of|for|at) (?P<s>{_NAME}) (?:is|was"
+    rf"|are)(?: now)? (?P<v>.{{1,80}}?)[.!]?$"
 )
 _WHERE = re.compile(
-    rf"^(?:The|the) (?P<a>[a-z][\w -]{{2,30}}?) (?:where|that|which|in which|who) (?P<s>{_NAME}) (?P<r>(?:was|is|are|were)? ?[a-z]+(?:ed|s)?(?: in| at| by| for)?)"
+    rf"^(?:The|the) (?P<a>[a-z][\w -]{{2,30}}?) (?:where|that|which|in which|who) (?P<s>{_NAME}) (?P<r>(?:was|is"
+    rf"|are|were)? ?[a-z]+(?:ed|s)?(?: in| at| by| for)?)"
     r" is (?P<v>.{1,80}?)[.!]?$"
 )
 _THAT = re.compile(
-    r"^(?:The|the) (?P<a>[a-z][\w -]{2,30}? (?:that|which|who) [a-z]+) (?P<s>(?=[A-Z\d])[^,;!?()\n]{2,80}?) is (?P<v>.{1,80}?)[.!]?$"
+    r"^(?:The|the) (?P<a>[a-z][\w -]{2,30}? (?:that|which"
+    r"|who) [a-z]+) (?P<s>(?=[A-Z\d])[^,;!?()\n]{2,80}?) is (?P<v>.{1,80}?)[.!]?$"
 )
 _POSSESSIVE = re.compile(
     rf"^(?P<s>[A-Z]{_NAME})['’]s (?P<a>[a-z][\w -]{{2,30}}?) (?:is|was|are)(?: now)? (?P<v>.{{1,80}}?)[.!]?$"
 )
 _PASSIVE = re.compile(
-    rf"^(?P<s>[A-Za-z\d][^,;:!?()\n]{{1,80}}?) (?:is|was|are|were)(?: now)? (?P<a>(?!(?:to|not|about|going|very|so)\b)(?:(?:a|an|the) )?[a-z][\w-]*(?: [a-z][\w-]*){{0,4}}? (?:{_SMALL.replace(' ', '|')})"
+    rf"^(?P<s>[A-Za-z\d][^,;:!?()\n]{{1,80}}?) (?:is|was|are|were)(?: now)? (?P<a>(?!(?:to|not|about|going|very"
+    rf"|so)\b)(?:(?:a|an|the) )?[a-z][\w-]*(?: [a-z][\w-]*){{0,4}}? (?:{_SMALL.replace(' ', '|')})"
     r"(?: the [a-z]+ of)?) (?P<v>.{1,80}?)[.!]?$"
 )
 _ACTIVE = re.compile(
-    rf"^(?P<s>[A-Z]{_NAME}) (?P<a>(?:works?|worked|plays?|played|speaks?|spoke|lives?|lived|died|studied|studies|teaches|writes|wrote|runs|reports)"
+    rf"^(?P<s>[A-Z]{_NAME}) (?P<a>(?:works?|worked|plays?|played|speaks?|spoke|lives?|lived|died|studied|studies"
+    rf"|teaches|writes|wrote|runs|reports)"
     rf"(?: (?:{_SMALL.replace(' ', '|')}))?(?: the [a-z]+ of)?) (?P<v>.{{1,80}}?)[.!]?$"
 )
 _CHINESE = re.compile(
@@ -36,11 +41,16 @@ _CHINESE = re.compile(
 )
 # Words that open a clause, not a title: "All Shook Up was performed by ..." is about a song.
 _PRONOUN = re.compile(
-    r"^(?:[Ii]|[Yy]ou|[Hh]e|[Ss]he|[Ii]t|[Ww]e|[Tt]hey|[Tt]h(?:is|at|ese|ose|ere|en)|[Hh]ere|[Ww]hat|[Ww]ho|[Hh]ow|[Ww]hy|[Ww]hen|[Ww]here|[Mm]y|[Yy]our|[Oo]ur"
-    r"|[Hh]is|[Hh]er|[Ii]ts|[Tt]heir|[Ww]hich|[Ii]f|[Ss]o|[Aa]nd|[Bb]ut|[Aa]ll|[Ee]verything|[Ss]omething|[Nn]othing|[Oo]ne|[Ss]ame|[Ff]irst|[Nn]ext|[Ll]ast"
+    r"^(?:[Ii]|[Yy]ou|[Hh]e|[Ss]he|[Ii]t|[Ww]e|[Tt]hey|[Tt]h(?:is|at|ese|ose|ere|en)|[Hh]ere|[Ww]hat|[Ww]ho|[Hh]ow"
+    r"|[Ww]hy|[Ww]hen|[Ww]here|[Mm]y|[Yy]our|[Oo]ur"
+    r"|[Hh]is|[Hh]er|[Ii]ts|[Tt]heir|[Ww]hich|[Ii]f|[Ss]o|[Aa]nd|[Bb]ut|[Aa]ll|[Ee]verything|[Ss]omething"
+    r"|[Nn]othing|[Oo]ne|[Ss]ame|[Ff]irst|[Nn]ext|[Ll]ast"
     r"|[Oo]nly|[Bb]est|[Pp]roblem|[Rr]eason|[Pp]oint|[Ii]dea|[Gg]oal|[Rr]est|[Ll]et['’]?s?)(?:$| [a-z]|['’])"
 )
-_HEDGED = re.compile(r"\b(?:I(?=['’]| [a-z])|i|you|we|me|my|your|please|can|could|would|should|might|maybe|perhaps|if)\b")
+_HEDGED = re.compile(
+    r"\b(?:I(?=['’]| [a-z])|i|you|we|me|my|your|please|can|could|would|should|might|maybe|perhaps"
+    r"|if)\b"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +90,7 @@ def _named(subject: str, value: str, attribute: str) -> bool:
     if len(subject.split()) > 9 or len(value.split()) > 10 or re.search(r"\b(?:that|which|who|to|is|are)\b", value):
         return False
     name = bool(re.match(r"(?:the |a |an )?[A-Z\d]", value))
-    return name and (bool(_PROPER.search(subject)) or attribute.endswith("ed by")) or bool(_KIND.search(attribute))
+    return (name and (bool(_PROPER.search(subject)) or attribute.endswith("ed by"))) or bool(_KIND.search(attribute))
 
 
 _LONGEST = 160  # longer ones are prose
@@ -94,11 +104,15 @@ def _normal(attribute: str) -> str:
 
 
 _ENGLISH_THIRD = re.compile(
-    r"^(?P<s>He|She|(?!(?:It|This|That|There|What|Here|Everything|Something|Nothing|Everyone|Someone|Let|Please|Yes|No|The|Each|Which|Who|Where|When|How"
-    r"|Why|If|So|And|But|Also|Just|Now|Then|Thanks|Does|Is|Was|Has)\b)[A-Z][a-z]+(?: [A-Z][a-z]+)?) (?:(?:also|now|just|still|recently|always|usually) )?"
+    r"^(?P<s>He|She|(?!(?:It|This|That|There|What|Here|Everything|Something|Nothing|Everyone|Someone|Let|Please"
+    r"|Yes|No|The|Each|Which|Who|Where|When|How"
+    r"|Why|If|So|And|But|Also|Just|Now|Then|Thanks|Does|Is|Was|Has)\b)[A-Z][a-z]+(?: [A-Z][a-z]+)?) (?:(?:also|now"
+    r"|just|still|recently|always|usually) )?"
     r"(?:is|was|has|had|will|can(?:not|['’]t)?|does(?: not|n['’]t)|did(?: not|n['’]t)|"
-    r"(?:work|live|move|join|run|lead|manage|own|administer|handle|organi[sz]e|teach|stud[yi]|speak|like|love|hate|prefer|play|need|want|adopt|marr[yi]|turn"
-    r"|retire|graduate|visit|travel|use|drive|eat|drink|start|finish|quit|plan|know|report|help|collect|train|cook|paint|sing|volunteer|coach|design|maintain)"
+    r"(?:work|live|move|join|run|lead|manage|own|administer|handle|organi[sz]e|teach|stud[yi]|speak|like|love|hate"
+    r"|prefer|play|need|want|adopt|marr[yi]|turn"
+    r"|retire|graduate|visit|travel|use|drive|eat|drink|start|finish|quit|plan|know|report|help|collect|train|cook"
+    r"|paint|sing|volunteer|coach|design|maintain)"
     r"(?:e?s|e?d)|got|took|went|left|bought|wrote|met|taught|spoke|ran|led)\b"
 )
 _CHINESE_THIRD = re.compile(

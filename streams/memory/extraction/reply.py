@@ -87,7 +87,11 @@ def _as_items(value: Any) -> list[dict[str, Any]] | None:
                 return _as_items(value[name])
         return [clean(value)] if isinstance(value.get("content"), str) else None
     if isinstance(value, list):
-        found = [clean(item) if isinstance(item, dict) else {"content": clean(item)} for item in value if isinstance(item, dict | str)]
+        found = [
+            clean(item) if isinstance(item, dict) else {"content": clean(item)}
+            for item in value
+            if isinstance(item, dict | str)
+        ]
         return found if found or not value else None
     return None
 

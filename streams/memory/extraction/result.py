@@ -33,7 +33,7 @@ class Extraction:
 
 
 class Extractor(Protocol):
-    """`version` and `prompt_version` are stored with every memory. Raises what the model's port raises, or `BadData`."""
+    """`version` and `prompt_version` are stored with every memory. Raises `BadData` and what the model port raises."""
 
     @property
     def version(self) -> str: ...

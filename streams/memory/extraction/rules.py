@@ -134,7 +134,7 @@ def _read(scene: _Scene) -> list[_Verdict]:
 
 
 def _foreign(text: str) -> frozenset[str]:
-    """Kinds of statements that are not the user's own in this message: general ones beside a request or in a long text."""
+    """Kinds of statements that are not the user's own here: general ones beside a request, and those of a long text."""
     if len(text) > _DOCUMENT:
         return _OF_OTHERS | _OF_ONESELF
     clauses_found = clauses(fold(text), language(text))
@@ -194,7 +194,9 @@ def _keep_best(verdicts: list[_Verdict], whole: Worth, scene: _Scene) -> list[_V
     """The message is worth keeping: so are its most telling sentences."""
     open_places = [place for place, v in enumerate(verdicts) if v.open]
     alone = len(verdicts) == 1
-    scores = {p: whole.score if alone else worth(verdicts[p].sentence.text, verdicts[p].lang).score for p in open_places}
+    scores = {
+        p: whole.score if alone else worth(verdicts[p].sentence.text, verdicts[p].lang).score for p in open_places
+    }
     ranked = sorted(scores, key=lambda place: -scores[place])
     enough = any(v.found for v in verdicts)
     names = ", ".join(whole.names[:4])
@@ -262,12 +264,14 @@ def validity(slot: Slot, when: Timing, temporary: bool) -> tuple[datetime | None
 
 
 _PREFERS = re.compile(
-    r"\b(?:prefer|like|love|hate|enjoy|rather|favou?rite|don['’]t want|i want|i['’]d like|keep|avoid|instead|always|never|usually|tend to|please|no more)\b"
+    r"\b(?:prefer|like|love|hate|enjoy|rather|favou?rite|don['’]t want|i want|i['’]d like|keep|avoid|instead"
+    r"|always|never|usually|tend to|please|no more)\b"
     r"|喜欢|讨厌|偏好|想要|更想|不想|不要|别|习惯|最好|尽量|就按|就行|宁愿|受不了",
     re.IGNORECASE,
 )
 _WORKS = re.compile(
-    r"\bi(?:['’]m| am|['’]ve been) (?:\w+ )?(?:work|writ|build|prepar|draft|edit|learn|study|finish|mak|plann)\w*ing\b|我[^，。]{0,6}(?:在|正在)(?:写|做|准备|学|弄|整理|改)",
+    r"\bi(?:['’]m| am|['’]ve been) (?:\w+ )?(?:work|writ|build|prepar|draft|edit|learn|study|finish|mak"
+    r"|plann)\w*ing\b|我[^，。]{0,6}(?:在|正在)(?:写|做|准备|学|弄|整理|改)",
     re.IGNORECASE,
 )
 

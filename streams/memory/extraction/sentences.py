@@ -119,7 +119,7 @@ def _add(found: list[Sentence], text: str, start: int, end: int) -> None:
 
 def _unpunctuated(sentence: Sentence) -> list[Sentence]:
     """A long Chinese line whose only breaks are spaces is several sentences."""
-    gaps = [m for m in _SPACE_BETWEEN_CJK.finditer(sentence.text)]
+    gaps = list(_SPACE_BETWEEN_CJK.finditer(sentence.text))
     if not gaps or any(mark in sentence.text for mark in "，,、"):
         return [sentence]
     parts: list[Sentence] = []

@@ -54,20 +54,26 @@ _ENGLISH = _table((
     ("takes up an answer", 2.0, None, r"^\W*(?:yes|yeah|yep|yup|right|exactly|correct|sure|no)\b"),
     ("keeps to something", 1.6, "keep stick stay same before last",
      r"\b(?:keep|stick (?:to|with)|stay|same (?:as|way|style|tone|format)|(?:as|like) (?:before|last))\b"),
-    ("in one's own time", 1.6, "last next this yesterday today tomorrow tonight lately recently already days again now currently moment",
-     r"\b(?:(?:last|next|this) (?:time|night|week|month|year|weekend|morning|evening|\w+day)|yesterday|today|tomorrow|tonight"
+    ("in one's own time", 1.6, "last next this yesterday today tomorrow tonight lately recently already days again "
+                               "now currently moment",
+     r"\b(?:(?:last|next|this) (?:time|night|week|month|year|weekend|morning|evening|\w+day)|yesterday|today"
+     r"|tomorrow|tonight"
      r"|lately|recently|already|these days|again|right now|currently|at the moment)\b"),
     ("points at what was said", 1.2, "that those this these",
-     r"\b(?:that|those|this|these) (?:\S+ ){0,3}(?:thing|bit|part|line|one|stuff|question|note|example|story|script|list|plan)\b"),
+     r"\b(?:that|those|this|these) (?:\S+ ){0,3}(?:thing|bit|part|line|one|stuff|question|note|example|story"
+     r"|script|list|plan)\b"),
     ("exactly", 1.2, "exactly", None),
     ("gives a reason", 1.1, "because since so cause", r"\b(?:because|since|so that|so i|cause|so it)\b"),
     ("only", 1.0, "just only", None),
     ("actually", 1.0, "actually honestly fact basically", r"\b(?:actually|honestly|in fact|basically)\b"),
     ("i am", 0.9, "i i'm", r"\bi(?:'m| am)\b"),
-    ("sets right", 0.9, "correction clarify clarification clarifying clear misspoke meant mean said mentioned earlier really longer more anymore that",
-     r"\b(?:correction|to clarify|clarif\w+|to be clear|misspoke|i meant|i didn't mean|i said|i mentioned|earlier|what i meant"
+    ("sets right", 0.9, "correction clarify clarification clarifying clear misspoke meant mean said mentioned "
+                        "earlier really longer more anymore that",
+     r"\b(?:correction|to clarify|clarif\w+|to be clear|misspoke|i meant|i didn't mean|i said|i mentioned|earlier"
+     r"|what i meant"
      r"|not really|no longer|any ?more|that was)\b"),
-    ("own past", 0.9, "i", r"\bi (?:\w+ly )?(?:was|had|did|went|got|bought|made|tried|found|started|finished|took|ran|kept|wrote|put"
+    ("own past", 0.9, "i", r"\bi (?:\w+ly )?(?:was|had|did|went|got|bought|made|tried|found|started|finished|took"
+                           r"|ran|kept|wrote|put"
      r"|thought|forgot|asked|said|used|moved|\w{2,}ed)\b"),
     ("own circumstances", 0.8, "before after while when until", r"\b(?:before|after|while|when|until) i\b"),
     ("i would", 0.8, "i'd", None),
@@ -78,9 +84,11 @@ _ENGLISH = _table((
     ("taste", 0.5, "prefer love like hate enjoy dislike rather taste favorite favourite preference into fan",
      r"\bi(?:'d)? (?:\w+ )?(?:prefer|love|like|hate|enjoy|dislike|rather)\b|\bmy (?:taste|favou?rite|preference)\b"
      r"|\bi'm (?:\w+ )?(?:into|a fan)\b"),
-    ("restricts", 0.4, "don't no without instead rather not avoid skip except", r"\b(?:don't|no|without|instead|rather than|not|avoid|skip|except)\b"),
+    ("restricts", 0.4, "don't no without instead rather not avoid skip except", r"\b(?:don't|no|without|instead"
+        r"|rather than|not|avoid|skip|except)\b"),
     ("habit", 0.4, "usually always often never tend used every most normally typically generally mostly sometimes",
-     r"\b(?:usually|always|often|never|tend to|used to|every (?:day|morning|night|week|evening|weekend|time)|most days|normally"
+     r"\b(?:usually|always|often|never|tend to|used to|every (?:day|morning|night|week|evening|weekend|time)"
+     r"|most days|normally"
      r"|typically|generally|mostly|sometimes)\b"),
     ("under way", 0.3, "i i'm i've", r"\bi(?:'m| am|'ve been| have been) (?:\w+ ){0,2}?\w+ing\b"),
     ("it is", 0.3, "it's that's", None),
@@ -92,20 +100,24 @@ _ENGLISH = _table((
     ("one more thing", -1.3, "also", r"(?:^|[.!?]\s*)also\b"),
     ("ends in a question", -1.1, None, r"\?\W{0,12}\Z"),
     ("very long", -1.1, None, r"\A[\s\S]{1200}"),
-    ("thanks and goes on", -0.9, None, r"\A\W*(?:thanks|thank you|great|nice|got it|perfect|cool|interesting|good|makes sense"
+    ("thanks and goes on", -0.9, None, r"\A\W*(?:thanks|thank you|great|nice|got it|perfect|cool|interesting|good"
+                                       r"|makes sense"
      r"|that helps|helpful|love it|awesome)\b"),
     ("asks for any example", -0.8, "a an any some one two three another",
-     r"\b(?:an?|any|some|one|two|three|another|one more) (?:\w+ ){0,3}(?:example|sample|tips?|way|version|line|sentence|ideas?"
+     r"\b(?:an?|any|some|one|two|three|another|one more) (?:\w+ ){0,3}(?:example|sample|tips?|way|version|line"
+     r"|sentence|ideas?"
      r"|options?|paragraph|template|rule|question|metaphor|variants?|alternative|title|name|word|phrase)s?\b"),
     ("very short", -0.7, None, r"\A\W*(?:\S+\s+){0,4}\S*\Z"),
     ("orders a text", -0.6, "following based style step detail words essay article code function write",
-     r"\b(?:the following|based on|in the style|step by step|in detail|\d+ words|essay|article|code|function|write an?)\b"),
+     r"\b(?:the following|based on|in the style|step by step|in detail|\d+ words|essay|article|code|function"
+     r"|write an?)\b"),
     ("opens with a request", -0.5, None, EN_REQUEST),
     ("supposes", -0.5, None, r"\A\W*(?:if|suppose|imagine|let's say)\b"),
     ("long", -0.5, None, r"\A[\s\S]{400}"),
     ("wants help", -0.4, "help want need like",
      r"\bhelp me\b|\bi(?:'d| would)? (?:want|need|like) (?:you|to (?:know|see|ask|understand|learn|make sure))\b"),
-    ("opinion", -0.3, "think guess feel believe know hope wonder", r"\bi (?:think|guess|feel|believe|know|hope|wonder)\b"),
+    ("opinion", -0.3, "think guess feel believe know hope wonder", r"\bi (?:think|guess|feel|believe|know|hope"
+        r"|wonder)\b"),
     ("a list", -0.3, None, r"(?m)^\s*(?:[-*•]|\d+[.)])\s"),
     ("about the assistant", -0.3, "your", None),
 ))  # fmt: skip
@@ -116,7 +128,8 @@ _CHINESE = _table((
     ("settles", 0.9, None, r"就"),
     ("takes up an answer", 0.9, None, r"^\W*(?:对|是的|没错|嗯)[，,。]"),
     ("own place", 0.8, None, r"手里|手上|家里|公司|单位|学校|桌|柜|屋|楼下|我这"),
-    ("sets right", 0.75, None, r"其实|更正|纠正|澄清|说错|记错|改一下|不是.{0,25}(?:而是|是)|严格来说|别(?:当真|误会|记|把)|之前(?:说|那|我|的)"
+    ("sets right", 0.75, None, r"其实|更正|纠正|澄清|说错|记错|改一下|不是.{0,25}(?:而是|是)|严格来说|别(?:当真"
+                               r"|误会|记|把)|之前(?:说|那|我|的)"
      r"|刚才(?:那|说|我|你)|刚刚|上次|前面(?:那|说)|我的意思|只是"),
     ("tells at length", 0.7, None, r"，[^，]*，"),
     ("under way", 0.7, None, r"我[^，。？]{0,8}(?:在|正|准备|打算|已经|刚|要|想把)"),
@@ -125,7 +138,8 @@ _CHINESE = _table((
     ("denies of oneself", 0.5, None, r"我[^，。？]{0,6}(?:不|没|别)"),
     ("keeps to something", 0.45, None, r"按|照|像.{0,6}那样|还是|跟.{0,8}一样"),
     ("first person", 0.4, None, r"我(?!们)"),
-    ("in one's own time", 0.3, None, r"今天|今晚|明天|昨天|昨晚|[这下上]周|这次|最近|现在|刚|这[两几]天|[下上]个月|今年|去年|周末|回头|待会|等会"),
+    ("in one's own time", 0.3, None, r"今天|今晚|明天|昨天|昨晚|[这下上]周|这次|最近|现在|刚|这[两几]天|[下上]个月"
+                                     r"|今年|去年|周末|回头|待会|等会"),
     ("taste", 0.2, None, r"喜欢|讨厌|偏好|更想|更喜|倾向|不太?想|受不了|爱[吃看喝玩]|想要|宁愿"),
     # against
     ("asks", -1.0, None, r"[?？]"),

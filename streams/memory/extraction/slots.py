@@ -60,8 +60,10 @@ _TABLE = (
     Slot("team", "single", "fact", 3, ("team", "department"), ("部门", "团队")),
     # people and animals
     Slot("marital_status", "single", "fact", 5, ("marital status", "relationship status"), ("婚姻状况", "感情状况")),
-    Slot("spouse", "single", "fact", 5, ("wife", "husband", "spouse", "partner"), ("老婆", "妻子", "太太", "老公", "丈夫", "爱人")),
-    Slot("partner", "single", "fact", 4, ("girlfriend", "boyfriend", "fiancé", "fiancée"), ("女朋友", "男朋友", "对象", "女友", "男友")),
+    Slot("spouse", "single", "fact", 5, ("wife", "husband", "spouse", "partner"),
+         ("老婆", "妻子", "太太", "老公", "丈夫", "爱人")),
+    Slot("partner", "single", "fact", 4, ("girlfriend", "boyfriend", "fiancé", "fiancée"),
+         ("女朋友", "男朋友", "对象", "女友", "男友")),
     Slot("children", "multi", "fact", 4, ("child", "kid", "son", "daughter"), ("孩子", "儿子", "女儿")),
     Slot("family", "multi", "fact", 4, ("mother", "father", "mom", "dad", "brother", "sister"),
          ("妈妈", "爸爸", "母亲", "父亲", "哥哥", "弟弟", "姐姐", "妹妹")),
@@ -100,7 +102,8 @@ _TABLE = (
     Slot("purpose", "multi", "fact", 3),
     Slot("budget", "single", "fact", 4, ("budget",), ("预算",)),
     Slot("deadline", "single", "task", 4, ("deadline", "due date"), ("截止日期", "截止时间", "期限")),
-    Slot("notification_time", "single", "preference", 4, ("notification time", "reminder time"), ("提醒时间", "通知时间")),
+    Slot("notification_time", "single", "preference", 4, ("notification time", "reminder time"),
+         ("提醒时间", "通知时间")),
     Slot("meeting_time", "single", "task", 4),
     Slot("schedule", "multi", "task", 3),
     Slot("owner", "single", "fact", 4, ("owner", "lead", "leader", "person in charge"), ("负责人", "组长")),
@@ -111,15 +114,16 @@ SLOTS = {slot.attribute: slot for slot in _TABLE}
 NOUNS = {noun: slot for slot in _TABLE for noun in slot.english + slot.chinese}
 
 # Relations of which a thing has one at a time: the wording of a general statement decides by these words.
-FUNCTIONAL = frozenset(
-    "capital author director head chief chairperson chairman chairwoman president minister king queen mayor governor "
-    "ceo cto cfo coach captain manager founder creator inventor developer owner leader lead boss headquarters language "
-    "currency religion citizen citizenship continent country sport position genre employer spouse husband wife child "
-    "birthplace born died married located founded created developed invented designed discovered written performed directed led owned managed run headed "
-    "educated affiliated employed works worked plays famous associated university type price version deadline budget "
-    "status address number colour color date time place venue name broadcaster network label producer composer "
-    "manufacturer".split()
-)
+_FUNCTIONAL = """
+    capital author director head chief chairperson chairman chairwoman president minister king queen mayor
+    governor ceo cto cfo coach captain manager founder creator inventor developer owner leader lead boss
+    headquarters language currency religion citizen citizenship continent country sport position genre employer
+    spouse husband wife child birthplace born died married located founded created developed invented designed
+    discovered written performed directed led owned managed run headed educated affiliated employed works worked
+    plays famous associated university type price version deadline budget status address number colour color date
+    time place venue name broadcaster network label producer composer manufacturer
+"""
+FUNCTIONAL = frozenset(_FUNCTIONAL.split())
 
 
 def slot_for(attribute: str) -> Slot:

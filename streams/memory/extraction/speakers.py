@@ -12,27 +12,35 @@ _POSSESSIVE = re.compile(r"^(?:my|our)\s+", re.IGNORECASE)
 _CHINESE_POSSESSIVE = re.compile(r"^(?:我们|我|咱们?)(?:的|家(?:的)?)?(?=.)")
 _FIRST_PERSON = frozenset({"i", "we", "me", "my", "our", "the", "我", "我们", "咱", "咱们", "我家", "本人", "俺"})
 _KIN_WITH_NAME = re.compile(r"^(?:[Mm]y|[Oo]ur)\s+[a-z' -]*?,?\s+(?P<name>[A-Z][\w’'-]*(?: [A-Z][\w’'-]*)*)$")
-PRONOUNS = frozenset({"his", "her", "their", "him", "them", "he", "she", "they", "it", "他", "她", "它", "他们", "她们", "this", "that"})
+PRONOUNS = frozenset(
+    {"his", "her", "their", "him", "them", "he", "she", "they", "it", "他", "她", "它", "他们", "她们", "this", "that"}
+)
 
 _COUNTERFACTUAL = re.compile(
     r"^\W*(?:suppose|supposing|imagine|assume|assuming|let['’]?s say|pretend|what if|hypothetically)\b"
-    r"|\bif (?:i|we|you|he|she|they|my \w+) (?:were|was|had|did|could|won|lived|owned|became)\b|\b(?:as if i|i wish i)\b"
+    r"|\bif (?:i|we|you|he|she|they|my \w+) (?:were|was|had|did|could|won|lived|owned|became)\b|\b(?:as if i"
+    r"|i wish i)\b"
     r"|\bin a (?:hypothetical|fictional)|\bfor the sake of argument\b"
-    r"|^\W*(?:假如|假设|假使|要是我|倘若|万一|设想|比如|例如|譬如)|^\W*如果(?:我|你|他|她)?[^，]{0,20}，?[^，]*(?:会|就能|就想|愿意)|假装|假定",
+    r"|^\W*(?:假如|假设|假使|要是我|倘若|万一|设想|比如|例如|譬如)|^\W*如果(?:我|你|他"
+    r"|她)?[^，]{0,20}，?[^，]*(?:会|就能|就想|愿意)|假装|假定",
     re.IGNORECASE,
 )
 _CONDITION = re.compile(r"^\W*(?:and |but |so |ok,? |okay,? )?if\b|^\W*(?:那|但)?(?:如果|要是)", re.IGNORECASE)
 _JOKE = re.compile(
-    r"\b(?:just kidding|jk|(?:only|just|was|i['’]m) joking|kidding)\b|(?:开(?:个|的)?玩笑|逗你(?:玩)?|骗你的|瞎说的|说着玩)(?:的|呢|啦)?",
+    r"\b(?:just kidding|jk|(?:only|just|was|i['’]m) joking|kidding)\b|(?:开(?:个|的)?玩笑|逗你(?:玩)?|骗你的"
+    r"|瞎说的|说着玩)(?:的|呢|啦)?",
     re.IGNORECASE,
 )
 # "What I said earlier was a joke" is itself worth knowing.
 _TAKES_BACK = re.compile(
-    r"\b(?:earlier|before|that (?:\w+ ){0,4}(?:thing|line|bit|part|comment)|when i said|i said|was)\b|刚才|刚刚|上次|之前|前面|那[句个段次]",
+    r"\b(?:earlier|before|that (?:\w+ ){0,4}(?:thing|line|bit|part|comment)|when i said|i said|was)\b|刚才|刚刚"
+    r"|上次|之前"
+    r"|前面|那[句个段次]",
     re.IGNORECASE,
 )
 _REPORTED = re.compile(
-    r"^\W*(?:he|she|they|somebody|someone|people|everyone|the (?:article|book|author|news|report|movie|film|character|song))"
+    r"^\W*(?:he|she|they|somebody|someone|people|everyone|the (?:article|book|author|news|report|movie|film"
+    r"|character|song))"
     r" (?:said|says|say|told|claims?|claimed|wrote|writes|think|thinks)\b"
     r"|^\W*(?:他|她|他们|有人|别人|人家|书上|新闻|网上|文章|电影里|小说里)(?:说|讲|写|认为|声称)",
     re.IGNORECASE,

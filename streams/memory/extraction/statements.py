@@ -17,12 +17,16 @@ from streams.memory.extraction.speakers import PRONOUNS, subject_of
 _PLACEHOLDER = re.compile(r"\[[A-Z][A-Z_]*_\d+\]")
 _EN_CLAUSE = re.compile(r",\s+(?:and |but |so )?|;\s+|\s+(?:and|but)\s+")
 _EN_BARE_VERB = re.compile(
-    r"(?:also |now |currently |just )?(?:work|live|have|love|like|hate|am|was|is|prefer|moved|speak|own|drive|study|enjoy|play|eat|drink|use)(?:s|ed)?\b",
+    r"(?:also |now |currently |just )?(?:work|live|have|love|like|hate|am|was|is|prefer|moved|speak|own|drive"
+    r"|study|enjoy|play|eat|drink|use)(?:s|ed)?\b",
     re.IGNORECASE,
 )
 _ZH_CLAUSE = re.compile(r"[，,；;、]\s*")
 _ZH_SUBJECT = re.compile(r"^(我们|咱们?|我(?:的|家)?[\u4e00-\u9fff]{0,3}(?=叫|在|是|今年|住|有|喜欢|对)|我|他|她)")
-_ZH_BARE_VERB = re.compile(r"^(?:现在|目前|今年|也|还|平时|最近|一直|已经|刚)*(?:在|住|是|叫|今年|有|喜欢|讨厌|不吃|对|养|从|爱|\d+岁)")
+_ZH_BARE_VERB = re.compile(
+    r"^(?:现在|目前|今年|也|还|平时|最近|一直|已经|刚)*(?:在|住|是|叫|今年|有|喜欢|讨厌"
+    r"|不吃|对|养|从|爱|\d+岁)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +106,15 @@ def _opening_subject(clause: str, lang: str) -> str | None:
     return match.group(1).replace("’", "'").split("'")[0] if match else None
 
 
-_EN_SUBJECT = re.compile(r"(?:\w+, )?(I|i|[Ww]e|[Mm]y \w+(?: [A-Z]\w+)?|[A-Z]\w+)(?=['’](?:m|re)\b|\s(?:am|is|are|was|were|live|work|have|has|love|like|hate|moved|prefer|study|speak)(?:s|d)?\b)")  # fmt: skip
+_EN_SUBJECT = re.compile(
+    r"(?:\w+, )?(I|i|[Ww]e|[Mm]y \w+(?: [A-Z]\w+)?|[A-Z]\w+)(?=['’](?:m|re)\b"
+    r"|\s(?:am|is|are|was|were|live|work|have|has|love|like|hate|moved|prefer|study|speak)(?:s|d)?\b)"
+)
 
 
-def _from_match(pattern: Pattern, match: re.Match[str], speaker: str | None, named: str | None, text: str) -> Statement | None:
+def _from_match(
+    pattern: Pattern, match: re.Match[str], speaker: str | None, named: str | None, text: str
+) -> Statement | None:
     groups = match.groupdict()
     said = groups.get("t") or groups.get("s")
     pronoun = bool(said) and str(said).casefold().strip() in PRONOUNS
@@ -124,5 +133,11 @@ def _from_match(pattern: Pattern, match: re.Match[str], speaker: str | None, nam
     if pronoun and subject is None:  # somebody, but nobody knows who: the words are kept, no slot is filled
         return Statement(None, None, why=slot.attribute)
     return Statement(
-        slot, subject, value, "negative" if negated else "positive", operation, (groups.get("o") or "").strip() or None, slot.attribute
+        slot,
+        subject,
+        value,
+        "negative" if negated else "positive",
+        operation,
+        (groups.get("o") or "").strip() or None,
+        slot.attribute,
     )

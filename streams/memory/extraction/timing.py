@@ -11,10 +11,14 @@ from streams.memory.timephrases import EARLIEST, LATEST, TimePhrase, interval, r
 
 # No time phrase is without one of these; the resolver is far slower than this look.
 _MAY_HOLD_TIME = re.compile(
-    r"\d{1,2}(?::\d\d| ?[ap]\.?m\b|[./-]\d|(?:st|nd|rd|th)\b)|\b(?:19|20)\d\d\b|\bat \d|\bago\b|\b(?:yester|to|week)?days?\b|\bweek|\bmonth|\byears?\b|\bquarter"
-    r"|morning|evening|afternoon|noon\b|night|\btomorrow|(?:mon|tues|wednes|thurs|fri|satur|sun)day|\b(?:spring|summer|autumn|winter)\b|hour|minute"
-    r"|\b(?:jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec)|\bmay\b|christmas|easter|o['’]clock|\bnow\b|\bnext\b|\blast\b|\bthis\b|\bq[1-4]\b"
-    r"|[今明昨后前去][天年晚早日夜]|[早晚上下中]午|[早晚]上|周|星期|礼拜|月|年|号|点|[\d一二三四五六七八九十]日|节|季度|小时|分钟|刚才|凌晨|傍晚|[春夏秋冬]天|半夜",
+    r"\d{1,2}(?::\d\d| ?[ap]\.?m\b|[./-]\d|(?:st|nd|rd|th)\b)|\b(?:19|20)\d\d\b|\bat \d|\bago\b|\b(?:yester|to"
+    r"|week)?days?\b|\bweek|\bmonth|\byears?\b|\bquarter"
+    r"|morning|evening|afternoon|noon\b|night|\btomorrow|(?:mon|tues|wednes|thurs|fri|satur|sun)day|\b(?:spring"
+    r"|summer|autumn|winter)\b|hour|minute"
+    r"|\b(?:jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec)|\bmay\b|christmas|easter|o['’]clock|\bnow\b|\bnext\b"
+    r"|\blast\b|\bthis\b|\bq[1-4]\b"
+    r"|[今明昨后前去][天年晚早日夜]|[早晚上下中]午|[早晚]上|周|星期|礼拜|月|年|号|点|[\d一二三四五六七八九十]日|节"
+    r"|季度|小时|分钟|刚才|凌晨|傍晚|[春夏秋冬]天|半夜",
     re.IGNORECASE,
 )
 _SINCE = re.compile(r"\b(?:since|from|starting|as of|beginning)\W*(?:the )?\Z|(?:从|自|自从)\Z", re.IGNORECASE)
@@ -50,7 +54,9 @@ def timing(text: str, said_at: datetime, zone: str) -> Timing:
         start, end = interval(phrase, zone)
         before, after = text[max(0, phrase.start - 16) : phrase.start], text[phrase.end : phrase.end + 3]
         begin, stop = (None if start == EARLIEST else start), (None if end == LATEST else end)
-        since = begin if stop is None or _SINCE.search(before) or after.startswith(("起", "开始", "以后", "之后")) else None
+        since = (
+            begin if stop is None or _SINCE.search(before) or after.startswith(("起", "开始", "以后", "之后")) else None
+        )
         until = stop if begin is None or _UNTIL.search(before) or after.startswith(("为止", "之前", "以前")) else None
         return Timing(TimeRef(text=phrase.text, start=begin, end=stop, granularity=phrase.granularity), since, until)
     return Timing(TimeRef(text=bare.text, granularity=bare.granularity)) if bare else NEVER

@@ -115,7 +115,9 @@ async def test_small_talk_costs_no_call() -> None:
 
 def test_forty_facts_are_five() -> None:
     numbers = [str(n) for n in range(40)]
-    found = assemble([item(f"I own boat number {n}") for n in numbers], event("I own boat number " + ", ".join(numbers)))
+    found = assemble(
+        [item(f"I own boat number {n}") for n in numbers], event("I own boat number " + ", ".join(numbers))
+    )
     assert len(found.candidates) == 5
 
 
@@ -149,13 +151,22 @@ def test_chinese_in_chinese_out() -> None:
 
 
 def test_dates_may_be_resolved_ones() -> None:
-    found = assemble([item("The review is on 2026-03-03", quote="the review is tomorrow")], event("Note: the review is tomorrow."))
+    found = assemble(
+        [item("The review is on 2026-03-03", quote="the review is tomorrow")], event("Note: the review is tomorrow.")
+    )
     assert len(found.candidates) == 1
 
 
 def test_wrong_types_are_mended_or_left_out() -> None:
     odd = item(
-        "I moved from Oslo to Bergen", importance="9", memory_type="rumour", polarity=3, operation=None, value=7, message="x", subject=["a"]
+        "I moved from Oslo to Bergen",
+        importance="9",
+        memory_type="rumour",
+        polarity=3,
+        operation=None,
+        value=7,
+        message="x",
+        subject=["a"],
     )
     (candidate,) = assemble([odd], event("I moved from Oslo to Bergen.")).candidates
     assert (candidate.importance, candidate.memory_type, candidate.polarity) == (5, MemoryType.FACT, "positive")
@@ -216,7 +227,10 @@ async def test_over_http_garbage_is_parked(content: str) -> None:
         await chat.close()
 
 
-@pytest.mark.parametrize("step", [Step("status", status=500), Step("garbage"), Step("html"), Step("truncated"), Step("cut"), Step("no_choices")])
+@pytest.mark.parametrize(
+    "step",
+    [Step("status", status=500), Step("garbage"), Step("html"), Step("truncated"), Step("cut"), Step("no_choices")],
+)
 async def test_over_http_a_broken_server_is_never_an_empty_success(step: Step) -> None:
     async with Misbehaving() as server:
         server.always("chat", step)

@@ -14,8 +14,10 @@ from streams.memory.extraction.sentences import sentences
 from tests.unit.extraction.events import EXTRACTOR, event
 
 PIECES = st.sampled_from([
-    "I live in ", "Bergen", "我住在", "青岛", "。", ". ", ", not ", "，不是", "my wife ", "Lisa", " works at ", "在云杉科技上班", "from now on ", "以后都按这个来",
-    "tomorrow at 3pm", "下周三", "[PHONE_1]", "“", "”", "```", "\n", "<memories>", "😀", "?", "？", "not ", " but ", "I don't like ", "香菜", "123", "The ",
+    "I live in ", "Bergen", "我住在", "青岛", "。", ". ", ", not ", "，不是", "my wife ", "Lisa", " works at ",
+    "在云杉科技上班", "from now on ", "以后都按这个来",
+    "tomorrow at 3pm", "下周三", "[PHONE_1]", "“", "”", "```", "\n", "<memories>", "😀", "?", "？",
+    "not ", " but ", "I don't like ", "香菜", "123", "The ",
     " of ", " is ", "if ", "如果", "\u200b", "\ud7ff", "  ",
 ])  # fmt: skip
 TEXTS = st.one_of(st.lists(PIECES, max_size=25).map("".join), st.text(max_size=200))
@@ -46,7 +48,9 @@ def test_sentences_and_episodes_are_places_in_the_text(text: str) -> None:
         assert text[sentence.start : sentence.end] == sentence.text
         last = sentence.end
     for episode in episodes(event(text), max_cjk=20, max_latin=50):
-        assert own_words(text)[episode.start : episode.end].strip() or text[episode.start : episode.end] == episode.content
+        assert (
+            own_words(text)[episode.start : episode.end].strip() or text[episode.start : episode.end] == episode.content
+        )
 
 
 @given(text=TEXTS)

@@ -33,7 +33,10 @@ def test_what_is_whole_is_kept(text: str, expected: list[dict[str, Any]]) -> Non
     assert items(text) == expected
 
 
-@pytest.mark.parametrize("text", ["", " ", "nothing to add", "{", '{"memories": [{"content": "likes te', "[1, 2]", '{"error": [], "x": {}}', "null"])
+@pytest.mark.parametrize(
+    "text",
+    ["", " ", "nothing to add", "{", '{"memories": [{"content": "likes te', "[1, 2]", '{"error": [], "x": {}}', "null"],
+)
 def test_garbage_is_not_an_empty_list(text: str) -> None:
     assert items(text) is None
 

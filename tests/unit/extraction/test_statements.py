@@ -66,7 +66,9 @@ def test_an_earlier_mistake_is_a_correction_a_change_is_not() -> None:
     assert only("I moved to Bergen.").operation == "assert"
 
 
-@pytest.mark.parametrize("text", ["I no longer work at Halvorsen Labs", "I don't live in Oslo anymore.", "我不再住在青岛了"])
+@pytest.mark.parametrize(
+    "text", ["I no longer work at Halvorsen Labs", "I don't live in Oslo anymore.", "我不再住在青岛了"]
+)
 def test_what_is_over_is_retracted(text: str) -> None:
     candidate = only(text)
     assert (candidate.operation, candidate.polarity) == ("retract", "negative")
@@ -80,7 +82,9 @@ def test_like_and_hate_share_a_slot_and_differ_in_polarity() -> None:
 
 
 def test_clauses_share_the_subject_of_the_first() -> None:
-    found = {c.attribute: (c.subject, c.value) for c in extract("我叫李雷，今年30岁，住在上海，在腾讯当产品经理").candidates}
+    found = {
+        c.attribute: (c.subject, c.value) for c in extract("我叫李雷，今年30岁，住在上海，在腾讯当产品经理").candidates
+    }
     assert found["name"] == ("user", "李雷")
     assert found["city"] == ("user", "上海")
     assert found["employer"] == ("user", "腾讯")
