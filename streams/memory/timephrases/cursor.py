@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from streams.memory.timephrases.calendar import (
@@ -18,6 +18,7 @@ from streams.memory.timephrases.calendar import (
 from streams.memory.timephrases.edges import post_edge
 from streams.memory.timephrases.place import Tense, place
 from streams.memory.timephrases.tokens import DATE_FIELDS, Duration, Relative, Token, When
+from streams.memory.timephrases.zones import moved, zone_of
 
 MAX_DEPTH = 3  # "the end of the first week of next month" nests twice; deeper is no human phrase
 MAX_PARTS = 8  # parts of one description, and durations in a row
@@ -49,8 +50,9 @@ def has_day(when: When) -> bool:
 class Cursor:
     """Access to the tokens, and the arithmetic of counted times. `reference` is naive local time."""
 
-    def __init__(self, tokens: Sequence[Token], reference: datetime, tense: Tense) -> None:
+    def __init__(self, tokens: Sequence[Token], reference: datetime, tense: Tense, zone: tzinfo = UTC) -> None:
         self.reference = reference
+        self.zone = zone
         self.tense: Tense = tense
         self.tokens = [self.grounded(t) for t in tokens]
         self.kinds = [t.kind for t in self.tokens]
@@ -89,7 +91,14 @@ class Cursor:
         return i
 
     def place(self, when: When) -> Span:
-        return place(when, self.reference, self.tense)
+        span = place(when, self.reference, self.tense)
+        said = zone_of(when.zone) if when.zone and when.clock else None
+        if said is None or span.start is None or span.end is None:
+            return span
+        try:
+            return replace(span, start=moved(span.start, said, self.zone), end=moved(span.end, said, self.zone))
+        except OverflowError as error:
+            raise OutOfCalendar from error
 
     def amount(self, i: int) -> tuple[Duration, int] | None:
         """One duration, or several in a row: 一年又一个月21天."""

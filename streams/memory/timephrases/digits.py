@@ -7,7 +7,8 @@ from typing import Any
 
 from streams.memory.timephrases.calendar import OutOfCalendar
 from streams.memory.timephrases.calendar import day as existing_day
-from streams.memory.timephrases.tokens import IMPOSSIBLE, Clock, Pattern, When, two_digit_year
+from streams.memory.timephrases.tokens import IMPOSSIBLE, Clock, Pattern, When, alternatives, two_digit_year
+from streams.memory.timephrases.zones import OFFSETS, PLACES
 
 # A number may not continue another one: versions, prices, phone numbers, fractions.
 EDGE_LEFT = r"(?<![\da-z_$€£¥#%])(?<!\d[.,:/])(?<![$€£¥]\s)"
@@ -116,6 +117,14 @@ _CLOCKS = (
     Pattern("when", EDGE_LEFT + r"(?P<h>\d{1,2})\s?h\s?(?P<m>[0-5]\d)(?![\da-z])(?:\s?(?P<half>[ap])\s?\.?m\.?)?", _h),
     Pattern("when", EDGE_LEFT + r"(?P<h>1[3-9]|2[0-4])h(?![\da-z])", lambda m: clock(int(m["h"]), None, exact=True)),
 )  # fmt: skip
+# Behind a clock time; elsewhere these letters mean nothing.
+ZONES = (
+    Pattern("zone", r"(?<=\d)z(?![a-z])", lambda m: "z"),
+    Pattern("zone", r"(?<=:\d\d)\s?(?P<z>[+-]\d\d:?\d\d)(?!\d)", lambda m: m["z"]),
+    Pattern("zone", r"(?<![a-z])(?:utc|gmt)[+-]\d{1,2}(?::\d\d)?(?![\d.])"),
+    Pattern("zone", r"(?<![a-z])" + alternatives(n for n in OFFSETS if len(n) > 1) + r"(?![a-z])"),
+    Pattern("zone", alternatives(PLACES)),
+)
 DATES = tuple(replace(p, first="digit") for p in _DATES)
 CLOCKS = tuple(replace(p, first="digit") for p in _CLOCKS)
 # A month and a day with a dot look like any decimal; they count only next to a weekday.

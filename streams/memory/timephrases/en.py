@@ -7,7 +7,17 @@ from dataclasses import replace
 from datetime import datetime
 
 from streams.memory.timephrases.calendar import OutOfCalendar, Span, iso_week
-from streams.memory.timephrases.digits import CLOCKS, DATES, EDGE_LEFT, LOOSE_DATE, MERIDIEM, checked, clock, year_of
+from streams.memory.timephrases.digits import (
+    CLOCKS,
+    DATES,
+    EDGE_LEFT,
+    LOOSE_DATE,
+    MERIDIEM,
+    ZONES,
+    checked,
+    clock,
+    year_of,
+)
 from streams.memory.timephrases.en_context import (
     A_SECOND,
     COUNTED_THINGS,
@@ -343,6 +353,7 @@ def build() -> Lexer:
     shift_first = [Pattern("closest", _words(w for w in CLOSEST if " " in w), lambda m: CLOSEST[m.group()])]
     patterns = [
         *DATE_WORDS,
+        *ZONES,
         *DATES,
         *CLOCKS,
         *CLOCK_WORDS,
@@ -392,6 +403,13 @@ def _first_words() -> set[str]:
         "working",
         "lunch",
         *CLOSEST,
+        *OFFSETS,
+        "eastern",
+        "pacific",
+        "central",
+        "mountain",
+        "beijing",
+        "london",
         "dinner",
         "breakfast",
     }
@@ -402,6 +420,6 @@ def _first_words() -> set[str]:
 # A token begins with a digit, one of the signs that bind, or a word of the tables; other words are passed in one step.
 STARTS = (
     rf"(?<![a-z0-9_])(?:(?:{'|'.join(sorted(filter(str.isalpha, _first_words()), key=len, reverse=True))})(?![a-z])"
-    r"|(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec|[qh])(?=\d))|(?<!\d)\d|(?<=\d)h\d|[-,&@'½¼¾/]"
+    r"|(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec|[qh])(?=\d))|(?<!\d)\d|(?<=\d)h\d|[-,&@'½¼¾/]|(?<=:\d\d)[+]\d\d"
     r"|(?<=\d{4}[-/.]\d\d[-/.]\d\d)\d|(?<=\d)(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|[a-z]{1,5}(?![a-z]))"
 )

@@ -138,6 +138,8 @@ class Points(Cursor):
                 return self.after_next(self.value(i), i + 1)
             case "loose" if follows is not None:  # forms that are a date or a time only next to another
                 return self.value(i), i + 1
+            case "zone" if follows is None or follows.clock is not None:
+                return (When(zone=self.value(i)), i + 1) if follows is not None else self.zoned(i, depth)
             case "the":
                 return self.the(i, depth)
             case "shift":
@@ -185,6 +187,13 @@ class Points(Cursor):
             return When(base=unit_span(shift(span.end, days, "day"), "day")), found[1]
         days = ((span.start.weekday() - weekday) % 7 or 7) + 7 * (n - 1)
         return When(base=unit_span(shift(span.start, -days, "day"), "day")), found[1]
+
+    def zoned(self, i: int, depth: int) -> tuple[When, int] | None:
+        """Reads 北京时间晚上八点."""
+        found = self.point(i + 1, depth + 1)
+        if found is None or found[0].clock is None or found[0].zone is not None:
+            return None
+        return replace(found[0], zone=self.value(i)), found[1]
 
     def after_next(self, when: When, j: int) -> tuple[When, int]:
         """The description, and what follows makes of it: "March after next", "the Friday before last"."""

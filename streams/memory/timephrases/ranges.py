@@ -133,6 +133,7 @@ class Ranges(Points):
                 began, ends = self.place(left).start, self.place(shared).start
                 right = shared if began is not None and ends is not None and began < ends else right
             left, right = share_half(left, right)
+            left, right = left.fill(right, ("zone",)), right.fill(left, ("zone",))
         dated = has_day(left) or has_day(right)
         a, b = self.place(left), self.place(right)
         if is_now(left) and not b.timed:

@@ -64,7 +64,7 @@ def resolve(text: str, reference: datetime, zone: str = "UTC", lang: str | None 
     for start, end in _clauses(folded):
         clause = folded[start:end]
         codes = [lang] if lang else _codes(clause)
-        found = [p for code in codes for p in _phrases(text, clause, start, local, _language(code))]
+        found = [p for code in codes for p in _phrases(text, clause, start, local, where, _language(code))]
         phrases += found if len(codes) == 1 else _apart(found)
     return phrases
 
@@ -83,12 +83,14 @@ def _codes(clause: str) -> list[str]:
     return ["en"]
 
 
-def _phrases(text: str, clause: str, offset: int, reference: datetime, language: Language) -> Iterator[TimePhrase]:
+def _phrases(
+    text: str, clause: str, offset: int, reference: datetime, zone: ZoneInfo, language: Language
+) -> Iterator[TimePhrase]:
     if not language.cues.search(clause):
         return
     tokens = _with_gaps(language.lexer.tokens(clause), clause)
     past = language.past.search(clause) and not language.future.search(clause)
-    grammar = Grammar(tokens, reference, "past" if past else language.tense)
+    grammar = Grammar(tokens, reference, "past" if past else language.tense, zone)
     i = 0
     while i < len(tokens):
         found = grammar.phrase(i)

@@ -37,6 +37,7 @@ class When:
     clock: Clock | None = None
     part: str | None = None
     step: int | None = None  # "next March" 1, "last March" -1, "this March" 0
+    zone: str | None = None  # of the clock time, if it was said
     follows: bool | None = None  # 次日: the day after the one that was said before
     fuzzy: bool = False
 

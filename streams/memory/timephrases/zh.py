@@ -5,7 +5,7 @@ import re
 from datetime import datetime
 
 from streams.memory.timephrases.calendar import Span
-from streams.memory.timephrases.digits import CLOCKS, DATES, checked, clock
+from streams.memory.timephrases.digits import CLOCKS, DATES, ZONES, checked, clock
 from streams.memory.timephrases.feasts import RULES, WEAK
 from streams.memory.timephrases.numerals import HAN, han
 from streams.memory.timephrases.tokens import (
@@ -31,6 +31,7 @@ from streams.memory.timephrases.zh_words import (
     UNITS,
     WEEKDAYS,
 )
+from streams.memory.timephrases.zones import OFFSETS, PLACES
 
 FEASTS = [name for name in RULES if not name.isascii()]
 NUMBER = rf"(?:\d{{1,4}}(?:\.\d{{1,2}})?|[{HAN}]{{1,6}}|[俩仨])"
@@ -289,6 +290,7 @@ ORDERED = (
 )  # fmt: skip
 _FIRST = {w[0] for table in (FEASTS, RELATIVES, PARTS, EDGES, BARE_UNITS, SOME) for w in table}
 _FIRST |= {w[0] for words in BINDING.values() for w in words.split()}
+_FIRST |= {name[0] for name in (*PLACES, *OFFSETS)}
 _FIRST |= set(HAN) | set(
     "俩仨去再截直闰随此之以春夏秋冬周星礼第首最头这本今当上下过未近往接每天日差半正腊冬农阴旧大,、-~q"
 )
@@ -299,6 +301,7 @@ def build() -> Lexer:
     # The first match wins: a feast before the day it names, a shift (前3天) before the duration in it.
     patterns = [
         *DATE_WORDS,
+        *ZONES,
         *DATES,
         *CLOCKS,
         *RELATIVE_WORDS,

@@ -63,6 +63,21 @@ def test_open_sides_reach_as_far_as_time_does() -> None:
     assert interval(after) == (datetime(2022, 1, 1, tzinfo=UTC), LATEST)
 
 
+@pytest.mark.parametrize(
+    ("text", "zone", "local"),
+    [
+        ("tomorrow at 4pm CET", "UTC", datetime(2024, 5, 16, 15)),
+        ("2024-03-28T17:00:00Z", "Asia/Shanghai", datetime(2024, 3, 29, 1)),
+        ("2024-03-28T17:00:00+08:00", "UTC", datetime(2024, 3, 28, 9)),
+        ("北京时间明晚8点", "Europe/Berlin", datetime(2024, 5, 16, 14)),
+        ("明天 15:00 UTC+8", "UTC", datetime(2024, 5, 16, 7)),
+    ],
+)
+def test_a_zone_that_was_said_is_left_for_the_speakers_own(text: str, zone: str, local: datetime) -> None:
+    (phrase,) = resolve(text, datetime(2024, 5, 15, 10), zone)
+    assert phrase.value == local
+
+
 def test_an_unknown_zone_is_said_so() -> None:
     with pytest.raises(ZoneInfoNotFoundError):
         resolve("tomorrow", datetime(2024, 5, 15), "Mars/Olympus")

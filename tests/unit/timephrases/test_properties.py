@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from streams.memory.timephrases import interval, resolve
 
 PIECES = [
-    "next", "last", "this", "Friday", "monday", "week", "weeks", "month", "in", "two", "3", "days", "ago", "from", "to",
-    "between", "and", "the", "end", "of", "March", "may", "2024", "at", "5pm", "12:30", "noon", "tomorrow", "every",
-    "half", "past", "first", "second", "until", "before", "after", "1/2/2023", "-", ",", "Q3", "Easter", "a", "few",
-    "下周", "三", "下午", "月底", "上", "上上周末", "农历", "八月", "十五", "到", "之前", "后", "三天", "两个", "半", "年", "日", "点",
-    "每", "第", "一", "个", "春节", "的", "从", "号", "０", "１２", "刻", "\n", "。", " ", "😀", "ſ", "İ",
+    "next", "last", "this", "Friday", "monday", "week", "weeks", "month", "in", "two", "3",
+    "days", "ago", "from", "to", "between", "and", "the", "end", "of", "March", "may", "2024",
+    "at", "5pm", "12:30", "noon", "tomorrow", "every", "half", "past", "first", "second",
+    "until", "before", "after", "1/2/2023", "-", ",", "Q3", "Easter", "a", "few", "下周", "三", "下午",
+    "月底", "上", "上上周末", "农历", "八月", "十五", "到", "之前", "后", "三天", "两个", "半", "年", "日", "点", "每", "第",
+    "一", "个", "春节", "的", "从", "号", "０", "１２", "刻", "\n", "。", " ", "😀", "ſ", "İ",
 ]  # fmt: skip
 TEXTS = st.one_of(
     st.text(max_size=60),
@@ -55,7 +56,7 @@ def test_values_fit_their_kind_and_ranges_run_forward(text: str, reference: date
 @given(TEXTS, REFERENCES)
 def test_the_answer_depends_on_text_and_reference_only(text: str, reference: datetime) -> None:
     assert resolve(text, reference) == resolve(text, reference)
-    alone = [p for p in resolve(text, reference)]
+    alone = resolve(text, reference)
     after = resolve("zzz\n" + text, reference)
     assert [(p.start + 4, p.value, p.end_value) for p in alone] == [(p.start, p.value, p.end_value) for p in after]
 

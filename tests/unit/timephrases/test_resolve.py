@@ -243,8 +243,12 @@ def test_one_language_on_request() -> None:
 
 @pytest.mark.parametrize(
     ("said", "month"),
-    [("We moved here in March", "2024-03-01"), ("We will move in March", "2025-03-01"), ("我十一月去过杭州", "2023-11-01"),
-     ("我十一月要去杭州", "2024-11-01")],
-)  # fmt: skip
+    [
+        ("We moved here in March", "2024-03-01"),
+        ("We will move in March", "2025-03-01"),
+        ("我十一月去过杭州", "2023-11-01"),
+        ("我十一月要去杭州", "2024-11-01"),
+    ],
+)
 def test_the_tense_decides_what_the_date_leaves_open(said: str, month: str) -> None:
     assert shown(only(said).value) == month
