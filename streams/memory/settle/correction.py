@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from schemas.memory import MemoryRecord
 from streams.memory.settle.discourse import discourse
 from streams.memory.settle.guards import denials
 from streams.memory.settle.kinds import NONE, Kind, Relation
+from streams.memory.settle.order import order
 from streams.memory.settle.wording import wording
 from streams.ports import ModelProfile
 
@@ -19,6 +21,8 @@ TAKEN_UP_BY_DENIAL: Final = 0.5
 SAME: Final = 0.7
 # Longer statements are corrected in part: coverage counts up to so many words.
 ENOUGH_WORDS: Final = 12
+# Of the statements of one event, a correction also takes back those that it fits this much as well as the best.
+NEARLY: Final = 0.75
 # The tag by which the store finds what may take back something.
 TAG: Final = "correction"
 
@@ -50,3 +54,17 @@ def take_back(old: MemoryRecord, new: MemoryRecord, similarity: float, profile: 
     if said.denies and not as_before and taken_up >= TAKEN_UP_BY_DENIAL:
         return Relation(Kind.TAKE_BACK, "denies what was said", strength)
     return NONE
+
+
+def best_fits(fitting: Iterable[tuple[MemoryRecord, Relation]]) -> list[tuple[MemoryRecord, Relation]]:
+    """What a correction is about: of all that was said before, whatever its status, the event that it fits best, and
+    there what it fits nearly as well. A function of the texts alone, so that one search finds it."""
+    found = [one for one in fitting if one[1].kind is Kind.TAKE_BACK]
+    if not found:
+        return []
+    best, most = max(found, key=lambda one: (one[1].strength, order(one[0])))
+    return [
+        (record, relation)
+        for record, relation in found
+        if record.source.event_id == best.source.event_id and relation.strength >= NEARLY * most.strength
+    ]

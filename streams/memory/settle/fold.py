@@ -9,14 +9,13 @@ from datetime import datetime
 
 from schemas.control import Supersede
 from schemas.memory import Layer, MemoryRecord, MemoryStatus, Source
+from streams.memory.settle.correction import best_fits
 from streams.memory.settle.kinds import NONE, Kind, Relation
 from streams.memory.settle.order import order, pair
 from streams.memory.settle.relation import relate
 from streams.ports import ModelProfile
 
 MAX_SOURCES = 50
-# Of the statements of one event, a correction also takes back those that it fits this much as well as the best.
-NEARLY = 0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,18 +154,10 @@ class _Fold:
         self._take_back(state, related)
 
     def _take_back(self, state: _State, related: Sequence[tuple[_State, Relation]]) -> None:
-        """A correction is about one earlier event: the one that it fits best, and there what it fits nearly as well."""
-        fitting = [
-            (target, relation)
-            for other, relation in related
-            if relation.kind is Kind.TAKE_BACK and (target := self._survivor(other)).current and target is not state
-        ]
-        if not fitting:
-            return
-        best, most = max(fitting, key=lambda one: (one[1].strength, order(one[0].record)))
-        for target, relation in fitting:
-            same_event = target.record.source.event_id == best.record.source.event_id
-            if same_event and relation.strength >= NEARLY * most.strength:
+        """A correction is about one earlier event: the one that it fits best."""
+        for record, relation in best_fits((other.record, relation) for other, relation in related):
+            target = self._survivor(self._states[record.memory_id])
+            if target.current and target is not state:
                 self._supersede(target, state, relation.reason)
 
     def direct(self, directive: Supersede) -> None:

@@ -17,12 +17,12 @@ import numpy as np
 from schemas.control import Supersede
 from schemas.memory import Layer, MemoryRecord, MemoryStatus
 from schemas.tenant import Tenant
-from streams.memory.settle.correction import TAG
+from streams.memory.settle.correction import TAG, best_fits
 from streams.memory.settle.history import hidden
 from streams.memory.settle.kinds import NONE, Kind, Relation
 from streams.memory.settle.order import order, pair
 from streams.memory.settle.relation import relate
-from streams.ports import Doc, ModelProfile, StoredMemory, MemoryStore, Where
+from streams.ports import Doc, MemoryStore, ModelProfile, StoredMemory, Where
 
 # Kinds of documents beside the memories: a client's directives and markers of erasure; a model's verdicts on pairs.
 DIRECTIVES = "directive"
@@ -79,14 +79,9 @@ async def neighbourhood(
         for member in frontier:
             own = member.record
             reached |= dict.fromkeys([*linked.get(own.memory_id, ()), *own.replaces, *_noted(own)])
-            for other in seen.values():
-                if other.memory_id == own.memory_id:
-                    continue
-                kind = _relation(own, other, near, profile).kind
-                if kind is Kind.AMBIGUOUS:
-                    ambiguous.add(pair(own.memory_id, other.memory_id))
-                if kind is not Kind.NONE and other.memory_id not in members:
-                    reached[other.memory_id] = None
+            connected, unsure = _connected(own, seen, near, profile)
+            reached |= dict.fromkeys(connected)
+            ambiguous |= unsure
         wanted = [i for i in reached if i not in members]
         frontier = await store.get_with_vectors(tenant, wanted) if wanted else []
         stored.update(m.record.memory_id for m in frontier)
@@ -128,6 +123,30 @@ def _relation(one: MemoryRecord, other: MemoryRecord, near: Mapping[Pair, float]
         return NONE
     old, new = (one, other) if order(one) < order(other) else (other, one)
     return relate(old, new, score, profile)
+
+
+def _connected(
+    own: MemoryRecord, seen: Mapping[str, MemoryRecord], near: Mapping[Pair, float], profile: ModelProfile
+) -> tuple[list[str], set[Pair]]:
+    """Ids of what `own` is connected with, and the pairs that the rules could not tell.
+
+    Of what a correction may be about only the best fit counts; what may be corrected counts every later correction,
+    since it may be its best fit.
+    """
+    reached: list[str] = []
+    unsure: set[Pair] = set()
+    earlier: list[tuple[MemoryRecord, Relation]] = []
+    for other in seen.values():
+        if other.memory_id == own.memory_id:
+            continue
+        relation = _relation(own, other, near, profile)
+        if relation.kind is Kind.TAKE_BACK and order(other) < order(own):
+            earlier.append((other, relation))
+        elif relation.kind is not Kind.NONE:
+            reached.append(other.memory_id)
+        if relation.kind is Kind.AMBIGUOUS:
+            unsure.add(pair(own.memory_id, other.memory_id))
+    return [*reached, *(record.memory_id for record, _ in best_fits(earlier))], unsure
 
 
 def _among(frontier: Sequence[StoredMemory], members: Iterable[StoredMemory], threshold: float) -> dict[Pair, float]:
