@@ -138,6 +138,9 @@ _EN_DETAIL = re.compile(
     r"july|august|september|october|november|december)\b|[€$£¥%]|\[[A-Z_]+_\d+\]"
 )
 _EN_WORD = re.compile(r"[a-z0-9\u00c0-\u024f]+(?:['’-][a-z0-9]+)*", re.IGNORECASE)
+# Manners of other languages are not known here: what is longer than a greeting is taken as saying something.
+_OTHER_LETTER = re.compile(r"[^\W\d_a-zA-Z\u00c0-\u024f]")
+_LONGEST_OTHER_GREETING = 12  # letters
 _STRETCH = 400  # characters
 _LONGEST_MANNERS = 20  # words; "Yes, please reserve a room for me" says nothing that the question did not
 _CHINESE = re.compile(f"[{CJK}]")
@@ -221,6 +224,8 @@ def _en_content(text: str) -> bool:
     found = _EN_WORD.findall(fold(text))
     content = [word for word in found if word not in _EN_EMPTY]
     if not content:
+        if len(_OTHER_LETTER.findall(_CHINESE.sub(" ", text))) > _LONGEST_OTHER_GREETING:
+            return True
         return any(character.isdigit() for character in text) or bool(_CHINESE.search(text) and _zh_content(text))
     if len(found) > _LONGEST_MANNERS:
         return True

@@ -88,3 +88,23 @@ def test_passed_on_text_is_blanked_in_place() -> None:
     assert len(own) == len(text)
     assert "Bergen" not in own
     assert own.startswith("Please fix")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "אני גר בחיפה עם המשפחה שלי",
+        "أنا أعيش في القاهرة مع عائلتي",
+        "Я живу в Москве с семьёй",
+        "저는 서울에 가족과 함께 살고 있습니다",
+        "मैं दिल्ली में अपने परिवार के साथ रहता हूँ",
+        "Ζω στην Αθήνα με την οικογένειά μου",
+    ],
+)
+def test_sentences_of_other_scripts_say_something(text: str) -> None:
+    assert gate(text) is None
+
+
+@pytest.mark.parametrize("text", ["תודה", "спасибо", "감사합니다", "ευχαριστώ"])
+def test_a_word_of_another_script_is_taken_as_a_greeting(text: str) -> None:
+    assert gate(text) == "small_talk"
