@@ -67,6 +67,7 @@ from streams.memory.timephrases.tokens import (
     When,
     alternatives,
 )
+from streams.memory.timephrases.zones import OFFSETS
 
 LEFT, RIGHT = r"(?<![a-z0-9_'])", r"(?![a-z0-9_])"
 DAY = rf"(?:\d{{1,2}}(?:st|nd|rd|th)?|{ENGLISH_ORDINAL}|{ENGLISH_CARDINAL})"

@@ -62,7 +62,8 @@ def test_the_answer_depends_on_text_and_reference_only(text: str, reference: dat
 
 
 RELATIVE = [
-    "tomorrow", "next Friday at 5", "two weeks ago", "this weekend", "on Tuesday", "last Monday", "in 3 days",
+    "tomorrow", "next Friday at 5", "two weeks ago",
+    "this weekend", "on Tuesday", "last Monday", "in 3 days",
     "the day after tomorrow", "tonight", "within 2 weeks", "Monday to Wednesday", "in 40 minutes",
     "大后天", "下周三下午", "上上周末", "三天前", "今晚八点", "周五", "半小时后", "昨天", "两周后",
 ]  # fmt: skip
