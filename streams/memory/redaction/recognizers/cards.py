@@ -131,7 +131,7 @@ _BESIDE = re.compile(
     re.IGNORECASE,
 )
 _BACK_ZH = re.compile(
-    r"(?:背面|签名栏|卡后面)[^\d\n。]{0,10}(?:三|3)位(?:数字?|码)?[\s:：是为]{0,3}(?P<value>[0-9]{3})(?![0-9A-Za-z])"
+    r"(?:背面|签名栏|卡片?(?:背|后)面?)[^\d\n。]{0,10}?(?:三|3)位(?:数字?|码)?[\s:：是为]{0,3}(?P<value>[0-9]{3})(?![0-9A-Za-z])"
 )
 _EXPIRY = re.compile(
     r"(?:\bexp(?:\.|iry|ires?|iration)?(?: ?date)?|valid (?:thru|through|until|to)|good thru|有效期限?|到期日?|截止日?)"

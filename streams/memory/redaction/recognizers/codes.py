@@ -89,9 +89,9 @@ _USE_EN = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _FROM_EN = re.compile(
-    rf"\b(?:the|my|your|this|that|a|here'?s? (?:is )?the)\s(?:new\s|other\s)?(?:code|pin|otp)\s(?!base|review|"
-    rf"coverage|path|line|snippet|block|freeze)"
-    rf"(?P<gap>[^\d\n.!?]{{0,36}}?)(?:\bis|\bwas|:|=)\s?[\"'(]?(?P<value>{_DIGITS})(?:\#|(?![A-Za-z0-9@#])){_END}",
+    rf"\b(?:the|my|your|this|that|a|here'?s? (?:is )?the)\s(?P<what>(?:[\w\-]{{2,16}}\s){{0,2}})"
+    rf"(?:code|pin|otp)(?=[\s,])(?!\s(?:base|review|coverage|path|line|snippet|block|freeze))"
+    rf"(?P<gap>[^\d\n.!?]{{0,36}}?)(?:\bis|\bwas|\bit['’]?s|:|=)\s?[\"'(]?(?P<value>{_DIGITS})(?:\#|(?![A-Za-z0-9@#])){_END}",
     re.IGNORECASE | re.ASCII,
 )
 _WITH_EN = re.compile(
@@ -162,6 +162,9 @@ def _codes(text: str) -> Iterator[Hit]:
             yield Hit("otp", *found.span("value"), LABELLED + 5)
     for pattern in (_FROM_EN, _NEAR_ZH):
         for found in pattern.finditer(text):
+            what = found.groupdict().get("what") or ""
+            if _WRONG_CODE.search(what.rstrip()):
+                continue
             if not _ABOUT.search(found.group("gap").lower()) and not _YEAR.match(found.group("value")):
                 yield Hit("otp", *found.span("value"), LABELLED + 5)
     for found in _LOOSE_ZH.finditer(text):

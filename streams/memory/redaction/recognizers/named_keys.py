@@ -33,10 +33,12 @@ _KEY_WORD = (
     r"access key|id))?|(?:access|"
     r"auth|bearer|refresh|session|bot|personal access|app|deploy|service)[ _\-]?(?:key|token)s?|tokens?|"
     r"\bkeys?|credentials?|client[ _\-]?(?:secret|id)|access ?key ?(?:id|secret)|accesskeysecret|secretid|secretkey|"
-    r"webhook|subscription key|sas|密钥|秘钥|令牌|私钥|授权码|凭证|口令|密匙|license key)"
+    r"webhook|subscription key|sas|license key)"
 )
+_KEY_WORD_ZH = r"(?:密钥|秘钥|令牌|私钥|授权码|凭证|口令|密匙)"
 _KEY_SAID = re.compile(
-    rf"(?<![A-Za-z0-9&?/=.\-]){_KEY_WORD}[\"']?(?:[\s:：=\"'(`\-]|is|was|are|to|for|of|is set|set|the|this|it|that|"
+    rf"(?:(?<![A-Za-z0-9&?/=.\-]){_KEY_WORD}|{_KEY_WORD_ZH})[\"']?"
+    rf"(?:[\s:：=\"'(`\-]|is|was|are|to|for|of|is set|set|the|this|it|that|"
     rf"your|id|value|(?:[A-Za-z]{{2,16}} ){{1,3}}?(?:service|api|account|server|app)|是|为|我的?|给你|改成|换成|"
     rf"用){{1,8}}"
     r"(?P<value>(?![/&=:%|#@^*])[A-Za-z0-9_\-.+/=~!:%|&#@^*]{8,600})",

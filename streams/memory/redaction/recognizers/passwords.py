@@ -226,7 +226,7 @@ _IT_IS = re.compile(
 )
 _FROM_TO = re.compile(
     r"(?:密码|口令|password|passcode|\bpin)[^。！？\n]{0,40}?(?:换成|改成|变成|改为|换为|"
-    r"\bto)\s?(?P<value>[!-~]{4,64})",
+    r"(?:重置|重设|设置|设|恢复)[成为]|\bto)\s?(?P<value>[!-~]{4,64})",
     re.IGNORECASE | re.ASCII,
 )
 _OTHER_ONE = re.compile(
