@@ -2,7 +2,7 @@
 
 GOLD rows: `id, lang, text, entities [{type, start, end, text}], scope, tags`. An entity is found when predicted spans
 cover 80 % of its letters and digits; a row is touched when a prediction of a type in its scope overlaps no entity.
-Speed is measured on the texts of GOLD (dense with findings), and on chat text: the same, one in twenty messages.
+Speed is by CPU time, on the texts of GOLD (dense with findings), and on chat text: the same, one in twenty messages.
 """
 
 from __future__ import annotations
