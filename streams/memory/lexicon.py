@@ -31,7 +31,7 @@ _VERBS = """
     draw drew drawn|dream dreamt|drink drank drunk|drive drove driven|eat ate eaten|fall fell fallen|feed fed|
     feel felt|fight fought|find found|flee fled|fling flung|fly flew flown|forbid forbade forbidden|
     forget forgot forgotten|forgive forgave forgiven|freeze froze frozen|get got gotten|give gave given|
-    go went gone|grind ground|grow grew grown|hang hung|hear heard|hide hid hidden|hold held|keep kept|
+    go went gone goes|grind ground|grow grew grown|hang hung|hear heard|hide hid hidden|hold held|keep kept|
     kneel knelt|know knew known|lay laid|lead led|lean leant|leap leapt|learn learnt|leave left|lend lent|
     light lit|lose lost|make made|mean meant|meet met|pay paid|prove proven|ride rode ridden|ring rang rung|
     rise rose risen|run ran|say said|see saw seen|seek sought|sell sold|send sent|sew sewn|shake shook shaken|
@@ -40,7 +40,7 @@ _VERBS = """
     spoil spoilt|spring sprang sprung|stand stood|steal stole stolen|stick stuck|sting stung|strike struck stricken|
     string strung|strive strove|swear swore sworn|sweep swept|swell swollen|swim swam swum|swing swung|
     take took taken|teach taught|tear tore torn|tell told|think thought|throw threw thrown|
-    understand understood|undergo underwent undergone|wake woke woken|wear wore worn|weave wove woven|weep wept|
+    understand understood|undergo underwent undergone undergoes|wake woke woken|wear wore worn|weave wove woven|weep wept|
     win won|wind wound|withdraw withdrew withdrawn|write wrote written
 """
 _NOUNS = """

@@ -12,7 +12,7 @@ from typing import Final
 
 from schemas import MemoryStatus, RecalledMemory, RecallReply, RecallRequest, Tenant
 from streams.errors import DependencyDown, Refused
-from streams.memory.lexical import sparse_terms
+from streams.memory.lexical import sparse_terms, terms
 from streams.memory.prompt import prompt_block
 from streams.memory.ranking.explain import reason
 from streams.memory.ranking.query import Understanding, understand
@@ -55,37 +55,112 @@ def _where(request: RecallRequest) -> Where:
 
 
 class _Search:
-    """The candidates of one request: hits of the tenant, and the turns around each."""
+    """The candidates of one request: hits of the tenant, the turns around each, and what is ambiguous with them."""
 
-    def __init__(self, store: VectorStore, tenant: Tenant, request: RecallRequest, weights: Weights) -> None:
+    def __init__(self, store: VectorStore, tenant: Tenant, request: RecallRequest, limit: int, reach: int) -> None:
         self._store = store
         self._tenant = tenant
         self._where = _where(request)
         self._archives = (False, True) if request.include_archived else (False,)
-        self._weights = weights
+        self._limit = limit
+        self._reach = reach
         self._anchors: set[str] = set()
         self._found: dict[str, StoredMemory] = {}
 
-    async def add(self, dense: Vectors | None, sparse: SparseVector | None) -> None:
-        """Search by own text, then fetch what stands around the new hits."""
-        new: dict[str, None] = {}
+    async def hits(self, dense: Vectors | None, sparse: SparseVector | None) -> None:
+        """Search by own text, and take in what is new."""
+        found: dict[str, None] = {}
         for archive in self._archives:
             answers = await self._store.search(
-                self._tenant, dense, sparse, where=self._where, limit=self._weights.prefetch, archive=archive
+                self._tenant, dense, sparse, where=self._where, limit=self._limit, archive=archive
             )
-            new |= dict.fromkeys(hit.memory_id for hits in answers for hit in hits)
-        ids = [memory_id for memory_id in new if memory_id not in self._anchors]
+            found |= dict.fromkeys(hit.memory_id for hits in answers for hit in hits)
+        await self.take(list(found))
+
+    async def take(self, memory_ids: Sequence[str]) -> None:
+        """Candidates by id, with the turns around them. Ids that are not there are left out."""
+        ids = [memory_id for memory_id in memory_ids if memory_id not in self._anchors]
         if not ids:
             return
-        self._anchors.update(ids)
         hits = await self._store.get_with_vectors(self._tenant, ids)
-        reach = self._weights.neighbours
-        around = await self._store.neighbours(self._tenant, [hit.record for hit in hits], before=reach, after=reach)
+        around = await self._store.neighbours(
+            self._tenant, [hit.record for hit in hits], before=self._reach, after=self._reach
+        )
+        self._anchors.update(hit.record.memory_id for hit in hits)
         self._found |= {one.record.memory_id: one for one in (*around, *hits)}
+
+    async def pairs(self) -> None:
+        """The other half of each pair that could not be told apart: both are shown, with their dates."""
+        halves = {other for one in self._found.values() for other in one.record.ambiguous_with}
+        await self.take(sorted(halves - self._found.keys()))
 
     @property
     def candidates(self) -> list[Candidate]:
         return [Candidate(one, memory_id in self._anchors) for memory_id, one in self._found.items()]
+
+
+@dataclass(frozen=True, slots=True)
+class _Weighed:
+    """Everything known of one request before anything is left out."""
+
+    understanding: Understanding
+    judged: list[Judged]
+    anchors: frozenset[str]
+    degraded: tuple[str, ...]
+
+
+async def _weigh(
+    request: RecallRequest,
+    tenant: Tenant,
+    *,
+    store: VectorStore,
+    embedder: Embedder,
+    now: datetime,
+    weights: Weights,
+    budget_seconds: float | None,
+    clock: _Clock,
+    also: Sequence[str] = (),
+) -> _Weighed:
+    understanding = understand(request, now, weights)
+    clock.lap("understand")
+    limit = weights.prefetch_dialogue if understanding.dialogue else weights.prefetch
+    search = _Search(store, tenant, request, limit, weights.neighbours)
+    await search.hits(None, sparse_terms(search_words(understanding)))
+    clock.lap("search")
+    # Who the query names is known only now: from who speaks in what was found.
+    persons = asked_persons(understanding, speakers_of([one.record for one in search.candidates]))
+    query, degraded = await _embed(embedder, without_names(understanding.text, persons), budget_seconds)
+    clock.lap("embed")
+    if query is not None:
+        await search.hits(query, None)
+    anchors = frozenset(one.record.memory_id for one in search.candidates if one.anchor)
+    await search.pairs()
+    if also:
+        await search.take(also)
+    clock.lap("search")
+    judged = score(understanding, search.candidates, query, weights=weights)
+    clock.lap("score")
+    return _Weighed(understanding, judged, anchors, degraded)
+
+
+def search_words(understanding: Understanding) -> dict[str, float]:
+    """The sparse query: own terms, expansions, and the names that the query gives."""
+    names = {term: 1.0 for person in understanding.persons for term in terms(person)}
+    return dict(understanding.added) | names | dict.fromkeys(understanding.words, 1.0)
+
+
+def _enough(one: Judged, request: RecallRequest, weights: Weights) -> bool:
+    return not request.threshold or support(one) >= weights.threshold
+
+
+def _select(judged: Sequence[Judged], request: RecallRequest, now: datetime, weights: Weights) -> list[Judged]:
+    return select(
+        [one for one in judged if hidden(one.record, request, now) is None],
+        enough=lambda one: _enough(one, request, weights),
+        top_k=request.top_k,
+        weights=weights,
+        keep_superseded=request.include_superseded or request.as_of is not None,
+    )
 
 
 async def recall(
@@ -105,43 +180,85 @@ async def recall(
     degrades the reply. Raises `DependencyDown("store")`.
     """
     clock = _Clock()
-    understanding = understand(request, now, weights)
-    clock.lap("understand")
-    search = _Search(store, tenant, request, weights)
-    words = dict.fromkeys(understanding.words, 1.0) | dict(understanding.added)
-    await search.add(None, sparse_terms(words))
-    clock.lap("search")
-    speakers = speakers_of([one.record for one in search.candidates])
-    query, degraded = await _embed(
-        embedder, without_names(understanding.text, asked_persons(understanding, speakers)), budget_seconds
-    )
-    clock.lap("embed")
-    if query is not None:
-        await search.add(query, None)
-    clock.lap("search")
-    judged = score(understanding, search.candidates, query, weights=weights)
-    shown = select(
-        [one for one in judged if hidden(one.record, request, now) is None],
-        enough=lambda one: not request.threshold or support(one) >= weights.threshold,
-        top_k=request.top_k,
+    weighed = await _weigh(
+        request,
+        tenant,
+        store=store,
+        embedder=embedder,
+        now=now,
         weights=weights,
-        keep_superseded=request.include_superseded or request.as_of is not None,
+        budget_seconds=budget_seconds,
+        clock=clock,
     )
-    memories = tuple(_recalled(one, understanding, request, now, weights) for one in shown)
-    clock.lap("score")
+    shown = _select(weighed.judged, request, now, weights)
+    memories = tuple(_recalled(one, weighed.understanding, request.explain, now, weights) for one in shown)
+    clock.lap("select")
     prompt = None
     if request.format == "prompt":
-        prompt = prompt_block(memories, lang=understanding.lang, timezone=request.timezone)
+        prompt = prompt_block(memories, lang=weighed.understanding.lang, timezone=request.timezone)
         clock.lap("prompt")
-    return RecallReply(memories=memories, prompt=prompt, degraded=degraded, timings_ms=clock.steps)
+    return RecallReply(memories=memories, prompt=prompt, degraded=weighed.degraded, timings_ms=clock.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What one memory scores for a request. `kept_out`: each reason in words why it is not in the answer; empty when
+    it is. `recalled` is None when the tenant has no such memory."""
+
+    recalled: RecalledMemory | None
+    rank: int | None
+    kept_out: tuple[str, ...]
+
+
+async def explain_one(
+    request: RecallRequest,
+    tenant: Tenant,
+    memory_id: str,
+    *,
+    store: VectorStore,
+    embedder: Embedder,
+    now: datetime,
+    profile: ModelProfile,
+    weights: Weights = DEFAULT,
+) -> Explanation:
+    """What score this one memory gets for the request, and what keeps it out of the answer."""
+    weighed = await _weigh(
+        request,
+        tenant,
+        store=store,
+        embedder=embedder,
+        now=now,
+        weights=weights,
+        budget_seconds=None,
+        clock=_Clock(),
+        also=(memory_id,),
+    )
+    one = next((judged for judged in weighed.judged if judged.record.memory_id == memory_id), None)
+    if one is None:
+        return Explanation(None, None, ("there is no such memory",))
+    shown = [judged.record.memory_id for judged in _select(weighed.judged, request, now, weights)]
+    recalled = _recalled(one, weighed.understanding, True, now, weights)
+    if memory_id in shown:
+        return Explanation(recalled, shown.index(memory_id) + 1, ())
+    reasons = []
+    if (why := hidden(one.record, request, now)) is not None:
+        reasons.append(why)
+    if memory_id not in weighed.anchors:
+        reasons.append("neither search found it by its own text; it was looked up for this explanation")
+    if not _enough(one, request, weights):
+        reasons.append(f"relevance {recalled.relevance:.2f} is below 0.5: too little ties it to the query")
+    if not reasons:
+        reasons.append(f"the {len(shown)} memories shown rank before it, say the same, or replace it")
+    return Explanation(recalled, None, tuple(reasons))
 
 
 def without_names(text: str, names: Sequence[str]) -> str:
     """A query without the names of whom it is about: the person is matched apart, and a name in the vector finds
     every turn of theirs alike."""
+    shorter = text
     for name in names:
-        text = re.sub(rf"(?<!\w){re.escape(name)}(?:['’]s)?(?!\w)", "", text, flags=re.IGNORECASE)
-    shorter = " ".join(text.split())
+        shorter = re.sub(rf"(?<!\w){re.escape(name)}(?:['’]s)?(?!\w)", "", shorter, flags=re.IGNORECASE)
+    shorter = " ".join(shorter.split())
     return shorter if any(c.isalnum() for c in shorter) else text
 
 
@@ -155,13 +272,13 @@ async def _embed(embedder: Embedder, text: str, budget_seconds: float | None) ->
 
 
 def _recalled(
-    one: Judged, understanding: Understanding, request: RecallRequest, now: datetime, weights: Weights
+    one: Judged, understanding: Understanding, explain: bool, now: datetime, weights: Weights
 ) -> RecalledMemory:
     total, parts = final_score(one, now, weights)
     return RecalledMemory(
         memory=one.record,
         score=round(total, 6),
         relevance=round(relevance(one, weights), 6),
-        parts={**parts, **{f"evidence.{name}": value for name, value in one.parts.items()}} if request.explain else {},
-        why=reason(one, understanding) if request.explain else "",
+        parts={**parts, **{f"evidence.{name}": value for name, value in one.parts.items()}} if explain else {},
+        why=reason(one, understanding) if explain else "",
     )

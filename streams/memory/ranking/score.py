@@ -202,14 +202,17 @@ def _persons(
     """1 where a candidate is of a person that was asked about: said by them, or about them where no one is named."""
     about = np.zeros(len(records))
     who: list[str | None] = [None] * len(records)
+    if not persons:
+        return about, who
     columns = {name: first + j for j, name in enumerate(names)}
+    speakers = [name_of(record) for record in records]
     for person in persons:
         parts = terms(person)
+        same = {speaker for speaker in set(speakers) if speaker and not set(parts).isdisjoint(terms(speaker))}
+        named = np.all(presence[:, [columns[part] for part in parts]] > 0, axis=1).tolist()
         for i, record in enumerate(records):
-            speaker = name_of(record)
-            told = record.layer is Layer.FACT or speaker is None
-            said = speaker is not None and not set(parts).isdisjoint(terms(speaker))
-            if said or (told and parts and all(presence[i, columns[part]] for part in parts)):
+            told = record.layer is Layer.FACT or speakers[i] is None
+            if speakers[i] in same or (told and parts and named[i]):
                 about[i] = 1.0
                 who[i] = person
     return about, who

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
+from typing import Final
+
+import numpy as np
 
 from schemas import Layer, MemoryRecord, MemoryStatus, RecallRequest
 from streams.memory.decay.fading import state
+from streams.memory.lexical import fold
 from streams.memory.ranking.score import Judged
 from streams.memory.ranking.weights import Weights
+
+_NO_LETTER: Final = re.compile(r"[\W_]+")
 
 
 def hidden(record: MemoryRecord, request: RecallRequest, now: datetime) -> str | None:
@@ -49,22 +55,21 @@ def _not_current(record: MemoryRecord, request: RecallRequest, now: datetime) ->
 
 
 def _wording(record: MemoryRecord) -> str:
-    return "".join(c for c in unicodedata.normalize("NFKC", record.content).casefold() if c.isalnum())
+    return _NO_LETTER.sub("", fold(record.content))
 
 
-def ranked(judged: Sequence[Judged], weights: Weights) -> list[Judged]:
+def ranked(judged: Sequence[Judged], weights: Weights) -> Iterator[Judged]:
     """Best first. A turn beside one already listed counts less: most of its evidence is that one's."""
-    waiting = {one.record.memory_id: one for one in judged}
-    worth = {memory_id: one.evidence for memory_id, one in waiting.items()}
-    listed: list[Judged] = []
-    while waiting:
-        best = max(waiting, key=lambda memory_id: (worth[memory_id], memory_id))
-        one = waiting.pop(best)
-        listed.append(one)
-        for beside in one.beside:
-            if beside in worth:
-                worth[beside] += weights.beside
-    return listed
+    ordered = sorted(judged, key=lambda one: one.record.memory_id)
+    places = {one.record.memory_id: place for place, one in enumerate(ordered)}
+    worth = np.array([one.evidence for one in ordered])
+    for _ in ordered:
+        best = int(worth.argmax())
+        worth[best] = -np.inf
+        yield ordered[best]
+        for beside in ordered[best].beside:
+            if beside in places:
+                worth[places[beside]] += weights.beside
 
 
 def select(
@@ -77,18 +82,32 @@ def select(
 ) -> list[Judged]:
     """The answer: at most `top_k`, best first, facts before the episodes they came from.
 
-    Left out: what is not `enough`, what another listed memory replaces, and what says the same in the same words.
+    Left out: what is not `enough`, what another candidate replaces, and what says the same in the same words.
     """
+    supported = [one for one in judged if enough(one)]
+    replaced = set() if keep_superseded else {old for one in supported for old in one.record.supersedes}
     shown: list[Judged] = []
     said: set[str] = set()
-    replaced = {old for one in judged if enough(one) for old in one.record.supersedes}
-    for one in ranked([one for one in judged if enough(one)], weights):
+    for one in ranked(supported, weights):
         wording = _wording(one.record)
-        if wording in said or (not keep_superseded and one.record.memory_id in replaced):
+        if wording in said or one.record.memory_id in replaced:
             continue
         said.add(wording)
         shown.append(one)
-    return _facts_first(shown)[:top_k]
+        if len(shown) == top_k:
+            break
+    return _pairs_together(_facts_first(shown), {one.record.memory_id: one for one in judged}, top_k)
+
+
+def _pairs_together(shown: Sequence[Judged], by_id: Mapping[str, Judged], top_k: int) -> list[Judged]:
+    """What could not be told apart comes together: the other half of a pair right after the first."""
+    ordered: dict[str, Judged] = {}
+    for one in shown:
+        ordered.setdefault(one.record.memory_id, one)
+        for other in one.record.ambiguous_with:
+            if other in by_id:
+                ordered.setdefault(other, by_id[other])
+    return list(ordered.values())[:top_k]
 
 
 def _facts_first(shown: Sequence[Judged]) -> list[Judged]:

@@ -18,6 +18,8 @@ class Weights:
 
     # Hits of each search, and turns on either side of a hit that are scored with it.
     prefetch: int = 20
+    # A dialogue has many topics, and no one of them stands out.
+    prefetch_dialogue: int = 50
     neighbours: int = 2
 
     # Words: IDF-weighted coverage of the query, in units of its usual spread; synonyms and members of a kind less.
