@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 from types import MappingProxyType
 
 from streams.errors import ConfigurationError
@@ -28,7 +29,8 @@ _WARM_UP = "+86 138 0013 8000, +1 415 555 0132, +44 7400 123456, DE89 3704 0044 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 # What opens a door by being said.
 SECRETS = frozenset({"password", "otp", "cvv", "api_key"})
-_MAX_REPEATED = 50  # different secrets of one text that are looked for again; keeps the search linear
+_MAX_LOOKED_FOR = 200  # different secrets of one text that may be said again; keeps the search linear
+_MAX_REPEATED = 50  # different secrets of one text or event that are said again
 
 
 class Redactor:
@@ -101,7 +103,8 @@ class Redactor:
         told = {
             text[hit.start : hit.end]: hit.entity for hit in hits if hit.entity in SECRETS and hit.end - hit.start <= 64
         }
-        again = {value: entity for value, entity in told.items() if len(value) >= 4 and text.count(value) > 1}
+        first = islice(told.items(), _MAX_LOOKED_FOR)
+        again = {value: entity for value, entity in first if len(value) >= 4 and text.count(value) > 1}
         again |= {value: entity for value, entity in known.items() if value in text}
         if not again:
             return
