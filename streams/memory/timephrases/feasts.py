@@ -3,6 +3,7 @@
 the feasts of other moving calendars from `holidays` (all loaded at first use)."""
 
 import re
+import warnings
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
@@ -151,6 +152,8 @@ WEAK = frozenset({"过年", "小雪", "大雪", "雨水", "520", "年夜", "五�
 @lru_cache(maxsize=2048)
 def feast_dates(name: str, year: int) -> tuple[date, ...]:
     """Days of the feast in a Gregorian year; none where the calendar behind it does not reach."""
+    if not 2 <= year <= 9998:
+        return ()
     kind, *arguments = RULES[name]
     match kind:
         case "fixed":
@@ -228,7 +231,9 @@ def _library_dates(country: str, name: str, year: int) -> tuple[date, ...]:
     import holidays
 
     source = getattr(holidays, country)
-    days = source(years=year, language="en_US", categories=source.supported_categories)
+    with warnings.catch_warnings():  # that some of its calendars end before this year
+        warnings.simplefilter("ignore")
+        days = source(years=year, language="en_US", categories=source.supported_categories)
     found = sorted(d for d, said in days.items() if name in re.split("; ?", said))
     # Some feasts last for days: the first of each run counts.
     return tuple(d for i, d in enumerate(found) if i == 0 or (d - found[i - 1]).days > 20)

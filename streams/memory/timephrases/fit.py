@@ -5,10 +5,9 @@ from streams.memory.timephrases.tokens import When
 
 
 def fits(when: When, more: When) -> bool:
-    timed = when.base is not None and when.base.timed
-    if timed and more.has("clock", "part"):
-        return False
     for a, b in ((when, more), (more, when)):
+        if a.base is not None and a.base.timed and b.has("clock", "part"):
+            return False
         if a.base is not None:
             grain = a.base.grain
             if b.year is not None and not (a.base.grain in ("day",) and a.offset is None):

@@ -55,9 +55,9 @@ class Grammar(Ranges, Stretches):
         ):
             try:
                 found = rule(i)
-            except OutOfCalendar:
+            except (OutOfCalendar, OverflowError):  # the latter at the ends of the calendar only
                 continue
-            if found and (best is None or found[1] > best[1]):
+            if found and not _is_empty(found[0]) and (best is None or found[1] > best[1]):
                 best = found
         return best
 
@@ -79,3 +79,9 @@ class Grammar(Ranges, Stretches):
         whole = span.timed and when.clock is None and span.start is not None and span.grain in CLOCK_UNITS
         lasting = whole and span.grain != "second" and span.end == shift(span.start or self.reference, 1, span.grain)
         return Reading("range" if lasting else "point", span, has_day(when), fuzzy, span.grain), j
+
+
+def _is_empty(reading: Reading) -> bool:
+    """No time at all: the second half of the last days of a week."""
+    span = reading.span
+    return span is not None and span.start is not None and span.end is not None and span.end <= span.start
