@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from schemas import Candidate, CandidateEvent, RedactedEvent
 from streams.agents.redact import INLINE_CHARS, parked_candidate
 from streams.memory.extraction import Extractor, episodes
+from streams.memory.redaction import is_only_placeholders
 from streams.outcome import Done, Outbound, Outcome, Parked
 from streams.records import Inbound, check_key, cloud_event, decode
 

@@ -23,7 +23,7 @@ from streams.settings import Settings
 # Client clocks drift; a time further ahead than this is not believed.
 MAX_AHEAD = timedelta(minutes=5)
 # Longer texts are redacted in a thread, so that the event loop is never held for more than some milliseconds.
-INLINE_CHARS = 8_000
+INLINE_CHARS = 4_000
 
 
 class RedactStage:
