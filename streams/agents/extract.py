@@ -40,6 +40,8 @@ class ExtractStage:
         if self._with_episodes:
             size = sum(len(message.text) for message in event.messages)
             found += await asyncio.to_thread(episodes, event) if size > INLINE_CHARS else episodes(event)
+        # "My phone number is [PHONE_1]" says nothing without the number.
+        found = tuple(c for c in found if not is_only_placeholders(c.content))
         if event.min_importance is not None:
             kept = tuple(c for c in found if c.importance >= event.min_importance)
             reason = "below_importance" if found and not kept else extraction.skipped
