@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -34,6 +36,8 @@ from streams.settings import SHARDS, Settings
 if TYPE_CHECKING:
     from aiokafka.admin import AIOKafkaAdminClient
 
+# A broker answers a creation before it lists the topic: at once as a rule, seconds later on a busy machine.
+VISIBLE_SECONDS = 60.0
 HOUR = 3_600_000
 DAY = 24 * HOUR
 # A dead letter carries its record whole and the headers that say why.
@@ -133,7 +137,10 @@ async def ensure_topics(settings: Settings, *, extra: Mapping[str, Topic] | None
         missing = [name for name, state in states.items() if state is None]
         if missing:
             await _create(client, settings, missing)
-            states = await _states(client, settings)
+            until = time.monotonic() + VISIBLE_SECONDS
+            while any(state is None for state in states.values()) and time.monotonic() < until:
+                await asyncio.sleep(0.1)
+                states = await _states(client, settings)
     return [
         state or TopicState(settings.topic_prefix + name, 0, "was created but is not visible yet")
         for name, state in states.items()
