@@ -126,6 +126,8 @@ class MemoryRecord(Statement):
     # Ids that a client named as replaced when it sent this text (a correction).
     replaces: tuple[str, ...] = ()
     ambiguous_with: tuple[str, ...] = ()
+    # A correction and what it is about, on both sides, whether or not it took effect: settled together.
+    linked: tuple[str, ...] = ()
     reason: str = ""
     # The own source first, then those of the memories that repeat this one.
     sources: tuple[Source, ...] = ()

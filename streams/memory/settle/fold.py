@@ -30,6 +30,7 @@ class Verdict:
     superseded_by: str | None = None
     supersedes: tuple[str, ...] = ()
     ambiguous_with: tuple[str, ...] = ()
+    linked: tuple[str, ...] = ()
     reason: str = ""
     sources: tuple[Source, ...] = ()
     superseded_at: datetime | None = None
@@ -45,6 +46,7 @@ class _State:
     reason: str = ""
     repeats: list[str] = field(default_factory=list)
     ambiguous: set[str] = field(default_factory=set)
+    linked: set[str] = field(default_factory=set)
 
     @property
     def current(self) -> bool:
@@ -138,6 +140,10 @@ class _Fold:
         self._states[record.memory_id] = state
         if record.slot is not None:
             self._slots[record.layer, record.slot].append(record.memory_id)
+        about = best_fits((other.record, relation) for other, relation in related)
+        for earlier, _ in about:
+            state.linked.add(earlier.memory_id)
+            self._states[earlier.memory_id].linked.add(record.memory_id)
         for other, relation in related:
             if relation.kind is Kind.REPEAT and other.current:
                 state.duplicate_of = other.record.memory_id
@@ -151,12 +157,8 @@ class _Fold:
             elif relation.kind is Kind.AMBIGUOUS and target.current:
                 target.ambiguous.add(record.memory_id)
                 state.ambiguous.add(target.record.memory_id)
-        self._take_back(state, related)
-
-    def _take_back(self, state: _State, related: Sequence[tuple[_State, Relation]]) -> None:
-        """A correction is about one earlier event: the one that it fits best."""
-        for record, relation in best_fits((other.record, relation) for other, relation in related):
-            target = self._survivor(self._states[record.memory_id])
+        for earlier, relation in about:
+            target = self._survivor(self._states[earlier.memory_id])
             if target.current and target is not state:
                 self._supersede(target, state, relation.reason)
 
@@ -211,6 +213,7 @@ class _Fold:
             superseded_by=state.superseded_by,
             supersedes=supersedes,
             ambiguous_with=tuple(ambiguous),
+            linked=tuple(sorted(state.linked)),
             reason=state.reason or ("may contradict another statement" if ambiguous else ""),
             sources=tuple(dict.fromkeys((record.source, *others)))[:MAX_SOURCES],
             superseded_at=state.superseded_at,

@@ -8,9 +8,9 @@ thousand sentences of one pattern are not one neighbourhood.
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from streams.memory.settle.history import hidden
 from streams.memory.settle.kinds import NONE, Kind, Relation
 from streams.memory.settle.order import order, pair
 from streams.memory.settle.relation import relate
-from streams.ports import Doc, MemoryStore, ModelProfile, StoredMemory, Where
+from streams.ports import Doc, ModelProfile, StoredMemory, VectorStore, Where
 
 # Kinds of documents beside the memories: a client's directives and markers of erasure; a model's verdicts on pairs.
 DIRECTIVES = "directive"
@@ -53,49 +53,123 @@ class Neighbourhood:
 
 
 async def neighbourhood(
-    store: MemoryStore, tenant: Tenant, new: Sequence[StoredMemory], profile: ModelProfile
+    store: VectorStore, tenant: Tenant, new: Sequence[StoredMemory], profile: ModelProfile
 ) -> Neighbourhood:
     """All items that are connected with `new`, every status and the archive included.
 
     `new` may be stored already (it is then settled as given). Typically two rounds of concurrent calls.
     """
-    search = _Search(store, tenant, profile)
     directives = tuple(Supersede.model_validate(doc.body) for doc in await store.find_docs(tenant, DIRECTIVES))
-    linked = _links(directives)
-    members = {m.record.memory_id: m for m in new}
-    seen: dict[str, MemoryRecord] = {i: m.record for i, m in members.items()}
-    stored: set[str] = set()
-    near: dict[Pair, float] = {}
-    ambiguous: set[Pair] = set()
-    frontier = list(members.values())
-    while frontier:
-        found, scores = await search.around(frontier)
-        stored.update(record.memory_id for record in found)
-        for record in found:
-            seen.setdefault(record.memory_id, record)
-        near.update(scores)
-        near.update(_among(frontier, members.values(), nearness(profile)))
-        reached: dict[str, None] = {}
-        for member in frontier:
-            own = member.record
-            reached |= dict.fromkeys([*linked.get(own.memory_id, ()), *own.replaces, *_noted(own)])
-            connected, unsure = _connected(own, seen, near, profile)
-            reached |= dict.fromkeys(connected)
-            ambiguous |= unsure
-        wanted = [i for i in reached if i not in members]
-        frontier = await store.get_with_vectors(tenant, wanted) if wanted else []
-        stored.update(m.record.memory_id for m in frontier)
-        members |= {m.record.memory_id: m for m in frontier}
-        seen |= {m.record.memory_id: m.record for m in frontier}
-    keys = [verdict_key(*both) for both in sorted(ambiguous) if both[0] in members and both[1] in members]
+    walk = _Walk(_Search(store, tenant, profile), profile, _links(directives))
+    members = await walk.run(new)
+    keys = [verdict_key(*both) for both in sorted(walk.unsure) if both[0] in members and both[1] in members]
     verdicts = await store.get_docs(tenant, VERDICTS, keys) if keys else []
     return Neighbourhood(
         items=tuple(sorted((m.record for m in members.values()), key=order)),
-        near={both: score for both, score in near.items() if both[0] in members and both[1] in members},
+        near={both: score for both, score in walk.near.items() if both[0] in members and both[1] in members},
         directives=tuple(d for d in directives if d.old_id in members or d.new_id in members),
         judged={_pair_of(doc): str(doc.body["label"]) for doc in verdicts},
-        stored=frozenset(stored & members.keys()),
+        stored=frozenset(walk.stored & members.keys()),
     )
+
+
+class _Walk:
+    """The closure, step by step. Only what is new is searched for corrections around it: what stored memories are
+    about was found when they arrived and is `linked`."""
+
+    def __init__(self, search: _Search, profile: ModelProfile, told: Mapping[str, set[str]]) -> None:
+        self._search = search
+        self._profile = profile
+        self._told = told
+        self.members: dict[str, StoredMemory] = {}
+        self.near: dict[Pair, float] = {}
+        self.unsure: set[Pair] = set()
+        self.stored: set[str] = set()
+        self._seen: dict[str, MemoryRecord] = {}
+        self._partners: dict[str, set[str]] = defaultdict(set)
+        self._slots: dict[str, set[str]] = defaultdict(set)
+        # Searched for corrections around them; those among them that arrive now.
+        self._searched: set[str] = set()
+        self._new: set[str] = set()
+
+    async def run(self, new: Sequence[StoredMemory]) -> dict[str, StoredMemory]:
+        self._new = {m.record.memory_id for m in new}
+        frontier = self._enter(new)
+        search_again: set[str] = set(self._new)
+        while frontier:
+            fully = {m.record.memory_id for m in frontier} & search_again
+            self._searched |= fully
+            await self._look_around(frontier, fully)
+            reached: dict[str, None] = {}
+            for member in frontier:
+                connected, corrections = self._connected(member.record)
+                reached |= dict.fromkeys([*connected, *corrections])
+                search_again |= corrections
+            waiting = [i for i in reached if i not in self.members]
+            loaded = await self._search.store.get_with_vectors(self._search.tenant, waiting) if waiting else []
+            self.stored.update(m.record.memory_id for m in loaded)
+            again = [self.members[i] for i in reached if i in self.members and i in search_again - self._searched]
+            frontier = [*self._enter(loaded), *again]
+        self._score_links()
+        return self.members
+
+    def _enter(self, members: Iterable[StoredMemory]) -> list[StoredMemory]:
+        entered = list({m.record.memory_id: m for m in members}.values())
+        for member in entered:
+            self.members[member.record.memory_id] = member
+            self._see(member.record)
+        return entered
+
+    def _see(self, record: MemoryRecord) -> None:
+        self._seen.setdefault(record.memory_id, record)
+        if record.slot is not None:
+            self._slots[record.slot].add(record.memory_id)
+
+    def _note(self, scores: Mapping[Pair, float]) -> None:
+        self.near.update(scores)
+        for one, other in scores:
+            self._partners[one].add(other)
+            self._partners[other].add(one)
+
+    async def _look_around(self, frontier: Sequence[StoredMemory], fully: set[str]) -> None:
+        found, scores = await self._search.around(frontier, fully)
+        self.stored.update(record.memory_id for record in found)
+        for record in found:
+            self._see(record)
+        self._note(scores)
+        self._note(_among(frontier, nearness(self._profile)))
+
+    def _connected(self, own: MemoryRecord) -> tuple[list[str], set[str]]:
+        """Ids of what `own` is connected with, and of corrections that may be about it, being new."""
+        reached = [*self._told.get(own.memory_id, ()), *own.replaces, *own.linked, *_noted(own)]
+        corrections: set[str] = set()
+        earlier: list[tuple[MemoryRecord, Relation]] = []
+        partners = self._partners[own.memory_id] | (self._slots[own.slot] if own.slot is not None else set())
+        for memory_id in sorted(partners - {own.memory_id}):
+            other = self._seen.get(memory_id)
+            if other is None:
+                continue
+            relation = _relation(own, other, self.near, self._profile)
+            if relation.kind is Kind.TAKE_BACK:
+                if order(other) < order(own):
+                    earlier += [(other, relation)] if own.memory_id in self._searched else []
+                elif own.memory_id in self._new:
+                    corrections.add(memory_id)
+            elif relation.kind is not Kind.NONE:
+                reached.append(memory_id)
+            if relation.kind is Kind.AMBIGUOUS:
+                self.unsure.add(pair(own.memory_id, memory_id))
+        return [*reached, *(record.memory_id for record, _ in best_fits(earlier))], corrections
+
+    def _score_links(self) -> None:
+        """Nearness of linked members that were not searched this time."""
+        for memory_id, member in self.members.items():
+            for other_id in member.record.linked:
+                other = self.members.get(other_id)
+                if other is not None and pair(memory_id, other_id) not in self.near:
+                    score = round(float(member.vector @ other.vector), 3)
+                    if score >= nearness(self._profile):
+                        self.near[pair(memory_id, other_id)] = score
 
 
 def _pair_of(doc: Doc) -> Pair:
@@ -125,42 +199,16 @@ def _relation(one: MemoryRecord, other: MemoryRecord, near: Mapping[Pair, float]
     return relate(old, new, score, profile)
 
 
-def _connected(
-    own: MemoryRecord, seen: Mapping[str, MemoryRecord], near: Mapping[Pair, float], profile: ModelProfile
-) -> tuple[list[str], set[Pair]]:
-    """Ids of what `own` is connected with, and the pairs that the rules could not tell.
-
-    Of what a correction may be about only the best fit counts; what may be corrected counts every later correction,
-    since it may be its best fit.
-    """
-    reached: list[str] = []
-    unsure: set[Pair] = set()
-    earlier: list[tuple[MemoryRecord, Relation]] = []
-    for other in seen.values():
-        if other.memory_id == own.memory_id:
-            continue
-        relation = _relation(own, other, near, profile)
-        if relation.kind is Kind.TAKE_BACK and order(other) < order(own):
-            earlier.append((other, relation))
-        elif relation.kind is not Kind.NONE:
-            reached.append(other.memory_id)
-        if relation.kind is Kind.AMBIGUOUS:
-            unsure.add(pair(own.memory_id, other.memory_id))
-    return [*reached, *(record.memory_id for record, _ in best_fits(earlier))], unsure
-
-
-def _among(frontier: Sequence[StoredMemory], members: Iterable[StoredMemory], threshold: float) -> dict[Pair, float]:
+def _among(members: Sequence[StoredMemory], threshold: float) -> dict[Pair, float]:
     """Nearness among members: the new ones are not in the store yet."""
-    ids = {m.record.memory_id for m in frontier}
-    both = [m for m in members if m.record.memory_id in ids]
     found = {}
-    if len(both) > 1:
-        vectors = np.stack([m.vector for m in both])
+    if len(members) > 1:
+        vectors = np.stack([m.vector for m in members])
         scores = vectors @ vectors.T
-        for i, j in combinations(range(len(both)), 2):
+        for i, j in zip(*np.nonzero(np.triu(scores >= threshold - 0.0005, 1)), strict=True):
             score = round(float(scores[i, j]), 3)
             if score >= threshold:
-                found[pair(both[i].record.memory_id, both[j].record.memory_id)] = score
+                found[pair(members[i].record.memory_id, members[j].record.memory_id)] = score
     return found
 
 
@@ -170,13 +218,18 @@ class _Search:
     tenant: Tenant
     profile: ModelProfile
 
-    async def around(self, frontier: Sequence[StoredMemory]) -> tuple[list[MemoryRecord], dict[Pair, float]]:
-        """One step outwards: what shares a slot with the frontier or is near to it, in both collections."""
+    async def around(
+        self, frontier: Sequence[StoredMemory], fully: set[str]
+    ) -> tuple[list[MemoryRecord], dict[Pair, float]]:
+        """One step outwards: what shares a slot with the frontier or is near to it, in both collections.
+
+        `fully`: those around which corrections are looked for as well.
+        """
         slots = tuple(sorted({m.record.slot for m in frontier if m.record.slot is not None}))
-        correcting = [m for m in frontier if TAG in m.record.tags]
-        plain = [m for m in frontier if TAG not in m.record.tags]
-        facts = [m for m in plain if m.record.layer is Layer.FACT]
-        said = [m for m in plain if m.record.role == "user"]
+        facts = [m for m in frontier if m.record.layer is Layer.FACT]
+        said = [m for m in frontier if m.record.memory_id in fully and m.record.role == "user"]
+        correcting = [m for m in said if TAG in m.record.tags]
+        plain = [m for m in said if TAG not in m.record.tags]
         pages: list[Awaitable[list[MemoryRecord]]] = []
         hits: list[Awaitable[dict[Pair, float]]] = []
         for archive in (False, True):
@@ -184,8 +237,8 @@ class _Search:
                 pages.append(self._find(Where(slots=slots), archive))
             if facts:
                 hits.append(self._near(facts, self.profile.conflict, Where(layers=(Layer.FACT,)), archive))
-            if said:
-                hits.append(self._near(said, nearness(self.profile), Where(tags=(TAG,)), archive))
+            if plain:
+                hits.append(self._near(plain, nearness(self.profile), Where(tags=(TAG,)), archive))
             if correcting:
                 hits.append(self._near(correcting, nearness(self.profile), Where(), archive))
         found, near_by = await asyncio.gather(asyncio.gather(*pages), asyncio.gather(*hits))

@@ -36,6 +36,7 @@ def apply(record: MemoryRecord, verdict: Verdict) -> MemoryRecord:
         "superseded_at": verdict.superseded_at,
         "supersedes": verdict.supersedes,
         "ambiguous_with": verdict.ambiguous_with,
+        "linked": verdict.linked,
         "reason": verdict.reason,
         "sources": verdict.sources,
         "updated_at": verdict.updated_at,
