@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import typer
@@ -48,3 +49,10 @@ def main() -> None:
         # The reader (head, less) has gone; that is no error of ours.
         sys.stderr.close()
         sys.exit(0)
+    except Exception as error:
+        # Type and place only: the message, and the lines of a trace, may quote a conversation.
+        if os.environ.get("MEMSTREAM_LOG_LEVEL") == "DEBUG":
+            raise
+        from streams.runner import describe
+
+        fail(f"a bug: {describe(error)}. With MEMSTREAM_LOG_LEVEL=DEBUG it shows its trace; please report it")

@@ -16,7 +16,7 @@ import typer
 from pydantic import ValidationError
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from schemas import ConversationEvent
+from schemas import ConversationEvent, EventOutcome
 from streams.cli.common import err, fail, out, run, settings_for_client
 from streams.client import BadRequest, DeadlineExceeded, MemoryClient, TooLarge
 
@@ -67,9 +67,7 @@ async def _publish(file: str, namespace: str | None, user: str | None, wait: boo
                     if as_json:
                         print(outcome.model_dump_json(exclude_none=True))  # noqa: T201 - this is the output
                     else:
-                        why = f" ({outcome.reason})" if outcome.reason else ""
-                        kept = "; ".join(m.content for m in outcome.memories if m.layer == "fact")
-                        out.print(f"line {number}: {outcome.outcome}{why}{'  ' + kept if kept else ''}", markup=False)
+                        out.print(f"line {number}: {told(outcome)}", markup=False, soft_wrap=True)
 
             # Of one user in order; the window bounds what is in memory.
             pending: set[asyncio.Task[None]] = set()
@@ -92,6 +90,14 @@ async def _publish(file: str, namespace: str | None, user: str | None, wait: boo
     err.print(", ".join(f"{count} {what}" for what, count in sorted(counts.items())) or "nothing to publish")
     if counts["refused"]:
         sys.exit(1)
+
+
+def told(outcome: EventOutcome) -> str:
+    """In one line what became of an event; memories of the layer of facts in their words."""
+    why = f" ({outcome.reason})" if outcome.reason else ""
+    facts = "; ".join(m.content for m in outcome.memories if m.layer == "fact")
+    kept = facts or ("as it was said" if outcome.memories else "")
+    return f"{outcome.outcome}{why}" + (f"  {kept}" if kept else "")
 
 
 def parse_line(line: str, namespace: str | None, user: str | None) -> ConversationEvent:

@@ -17,7 +17,7 @@ from streams.cli import app
 from tests.acceptance.command import Up, memstream
 
 COMMANDS = sorted(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
-SEAT = {"namespace": "shop", "user_id": "u1", "text": "I always take the window seat on trains."}
+SEAT = {"namespace": "shop", "user_id": "u1", "text": "I prefer the window seat when I take a train."}
 SECRET = "opensesame"
 
 
@@ -288,7 +288,7 @@ def test_publish_with_bad_lines(up: Up, tmp_path: Path) -> None:
     told = up.memstream("publish", str(file), "--wait")
     assert told.returncode == 1
     assert sorted(told.stdout.splitlines()) == [
-        "line 1: stored  I always take the window seat on trains.",
+        "line 1: stored  I prefer the window seat when I take a train.",
         "line 9: skipped (small_talk)",
     ]
     complaints = told.stderr.splitlines()
@@ -394,7 +394,7 @@ def test_a_broker_that_dies_is_started_again(up: Up) -> None:
     up.wait_for("starting it again\nstarting Apache Kafka")
     again = json.dumps(SEAT | {"user_id": "after"})
     told = retried(up, "publish", "-", "--wait", stdin=again)
-    assert told == "line 1: stored  I always take the window seat on trains.\n"
+    assert told == "line 1: stored  I prefer the window seat when I take a train.\n"
     repeated = up.memstream("publish", "-", "--wait", stdin=stdin)
     assert "duplicate" in repeated.stdout
 
@@ -414,7 +414,7 @@ def retried(up: Up, *arguments: str, stdin: str) -> str:
 def test_sigterm_loses_nothing(tmp_path: Path) -> None:
     with Up(tmp_path) as first:
         told = first.memstream("publish", "-", "--wait", stdin=json.dumps(SEAT))
-        assert told.stdout == "line 1: stored  I always take the window seat on trains.\n"
+        assert told.stdout == "line 1: stored  I prefer the window seat when I take a train.\n"
         first.memstream("publish", "-", stdin=json.dumps(SEAT | {"text": "My sister lives in Bonn."}))
         first.signal(signal.SIGTERM)
         assert first.ended() == 0
