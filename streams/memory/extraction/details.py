@@ -116,7 +116,7 @@ def entities(content: str, subject: str | None, attribute: str | None, value: st
         found.append(subject)
     if value and attribute in _NAMING and len(value) <= 40:
         found.append(value)
-    found += [match for match in _LATIN_NAME.findall(content) if not _NO_NAME.match(match)]
+    found += [match for match in _LATIN_NAME.findall(content) if not _NO_NAME.match(match) and "_" not in match]
     found += _TITLE.findall(content)
     return tuple(_once(found))[:_MOST_ENTITIES]
 

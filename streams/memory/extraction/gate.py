@@ -177,6 +177,7 @@ _ZH_REQUEST = re.compile(
     r"[?？]|吗|[么呢]$|帮我|请(?:给|告|帮|推|问)|推荐一|推荐[个家]|给我|告诉|查|找|哪|什么|多少|几点|预[约订定]|想[要去吃住找]|不用了?吧"
 )
 _ZH_THANKS_CHARACTERS = 40
+_ZH_OWN_MIN = 2  # the speaker says something of themself
 _ZH_CONTENT_MIN = 3  # that many characters after all is taken away are a statement
 
 
@@ -248,4 +249,5 @@ def _zh_content(text: str) -> bool:
     rest = _ZH_SOCIAL.sub(" ", rest)
     rest = _ZH_EMPTY.sub("", rest)
     left = re.findall(rf"[{CJK}]|[a-z]{{2,}}", rest)
-    return len(left) >= _ZH_CONTENT_MIN or any(len(word) > 1 for word in left)
+    least = _ZH_OWN_MIN if "我" in text else _ZH_CONTENT_MIN
+    return len(left) >= least or any(len(word) > 1 for word in left)

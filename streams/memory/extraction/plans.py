@@ -9,7 +9,8 @@ from schemas import TimeRef
 from streams.memory.extraction.slots import SLOTS, Slot
 
 _AHEAD = re.compile(
-    r"\b(?:i|we)(?:['’]m| am|['’]re| are)? (?:\w+ )?(?:going to|planning to|plan to|about to|will|need to|have to"
+    r"\b(?:i|we)(?:['’]m| am|['’]re| are)? (?:\w+ )?(?:going to|want to|planning to|plan to|about to|will|need to"
+    r"|have to"
     r"|must|hope to|intend to|leaving|flying"
     r"|meeting|starting|visiting|moving|travell?ing)\b|\b(?:i|we)['’]ll\b|\b(?:i|we)(?:['’]ve"
     r"| have)? (?:got )?(?:an? |my |the )?(?:\w+ ){0,3}?"

@@ -15,7 +15,8 @@ from streams.memory.extraction.sentences import sentences
 _DEICTIC = re.compile(
     r"\b(?:that|this|it|so|those|these|like (?:that|this)|the same(?: way)?)\b\W*(?:way|format|style|tone|one"
     r"|please|too|then)?\W*$"
-    r"|(?:按|照|用|就|这么|那么)?(?:这|那)(?:个|样|种|么|套)?(?:来|办|做|写|说|弄|处理|执行|格式|方式|方法|标准|风格|规矩)?(?:就行|就好|吧|了)?\W*$",
+    r"|(?:按|照|用|就|这么|那么)?(?:这|那)(?:个|样|种|么|套)?(?:来|办|做|写|说|弄|处理|执行|格式|方式|方法|标准"
+    r"|风格|规矩)?(?:就行|就好|吧|了)?\W*$",
     re.IGNORECASE,
 )
 _PERSON = re.compile(
@@ -24,9 +25,11 @@ _PERSON = re.compile(
     r"|roommate|teacher|professor)(?: (?P<name>[A-Z][a-z]+))?"
     r"|(?<![.!?] )(?<!^)\b(?P<bare>[A-Z][a-z]+)(?= (?:is|was|has|had|works?|lives?|moved|said|got|will|likes?"
     r"|loves?|went|joined)\b)"
-    r"|^(?P<first>[A-Z][a-z]+)(?= (?:is|was|has|had|works?|lives?|moved|got|will|likes?|loves?|went|joined|adopted"
+    r"|^(?P<first>[A-Z][a-z]+)(?= (?:is|was|has|had|works?|lives?|moved|said|says|told|got|will|likes?|loves?|went"
+    r"|joined|adopted"
     r"|bought)\b)"
-    r"|我(?P<kin>老婆|妻子|太太|老公|丈夫|女朋友|男朋友|妈妈?|爸爸?|儿子|女儿|哥哥?|弟弟?|姐姐?|妹妹?|朋友|同事|老板|室友|同学|导师|老师)"
+    r"|我(?P<kin>老婆|妻子|太太|老公|丈夫|女朋友|男朋友|妈妈?|爸爸?|儿子|女儿|哥哥?|弟弟?|姐姐?|妹妹?|朋友|同事"
+    r"|老板|室友|同学|导师|老师)"
 )
 _PRONOUNS_AND_OPENERS = "I It This That There The What Who He She They We You My Everyone Someone"
 _NOBODY = frozenset(_PRONOUNS_AND_OPENERS.split())

@@ -33,8 +33,8 @@ _WORTH = 0.0  # log-odds
 _DOCUMENT = 1_200  # characters; general statements in a pasted text are not the user's
 _LOOK_BACK = 3  # sentences in which "she" may have been named
 _FREE_SENTENCES = 2  # of a message, beside those that fill a slot
-_RULE, _DATED = "standing rule", "dated"
-_OF_OTHERS = frozenset({"relation", "about somebody"})
+_RULE, _DATED, _FEELING, _WORK = "standing rule", "dated", "feeling", "working_on"
+_OF_OTHERS = frozenset({"relation", "about somebody", _FEELING})
 _OF_ONESELF = frozenset({_RULE, _DATED})
 # Slots whose time is their value, not the span in which they hold.
 _TIME_IS_VALUE = frozenset({"birthday", "deadline", "meeting_time", "plan", "experience", "progress", "schedule"})
@@ -136,9 +136,12 @@ def _read(scene: _Scene) -> list[_Verdict]:
 def _foreign(text: str) -> frozenset[str]:
     """Kinds of statements that are not the user's own here: general ones beside a request, and those of a long text."""
     if len(text) > _DOCUMENT:
-        return _OF_OTHERS | _OF_ONESELF
-    clauses_found = clauses(fold(text), language(text))
-    return _OF_OTHERS if clauses_found.requests or clauses_found.questions else frozenset()
+        return _OF_OTHERS | _OF_ONESELF | {_WORK}
+    found = clauses(fold(text), language(text))
+    if found.questions or found.requests > 1:
+        return _OF_OTHERS | {_WORK}
+    # "I'm working on a novel" alone tells something; it counts as a request since one mostly follows.
+    return _OF_OTHERS if found.requests else frozenset()
 
 
 def _judge(sentence: Sentence, scene: _Scene, before: list[str], foreign: frozenset[str]) -> _Verdict:
@@ -158,7 +161,9 @@ def _judge(sentence: Sentence, scene: _Scene, before: list[str], foreign: frozen
     if sentence.question or conditional(text):
         return _Verdict(sentence, lang, why="question" if sentence.question else "condition", open=True)
     named = last_person([*(m.text for m in scene.earlier[-2:]), *before, text]) if _pronoun(text) else None
-    found = tuple(one for one in statements(text, lang, speaker, named) if one.why not in foreign)
+    found = tuple(
+        _as_task(one, scene, text) for one in statements(text, lang, speaker, named) if one.why not in foreign
+    )
     if found:
         return _Verdict(sentence, lang, found, "states " + ", ".join(one.why for one in found))
     if _RULE not in foreign and STANDING.search(without_quotations(text)):
@@ -167,7 +172,19 @@ def _judge(sentence: Sentence, scene: _Scene, before: list[str], foreign: frozen
     slot = None if _DATED in foreign else _dated(text, scene)
     if slot:
         return _Verdict(sentence, lang, (Statement(slot, first_person(speaker), why=slot.attribute),), slot.attribute)
+    if _FEELING not in foreign and details.emotion(text):
+        return _Verdict(sentence, lang, (Statement(SLOTS[_FEELING], first_person(speaker), why=_FEELING),), _FEELING)
     return _Verdict(sentence, lang, why="nothing_to_keep", open=True)
+
+
+def _as_task(one: Statement, scene: _Scene, text: str) -> Statement:
+    """A reminder for one day is a task of that day, not the time at which reminders come from now on."""
+    if one.slot is None or one.slot.attribute != "notification_time" or details.temporary(text):
+        return one
+    when = timing(text, scene.said_at, scene.zone)
+    if when.time is None or when.time.start is None or when.since or when.time.granularity in ("week", "month", "year"):
+        return one
+    return Statement(SLOTS["plan"], one.subject, why="reminder")
 
 
 def _dated(text: str, scene: _Scene) -> Slot | None:

@@ -46,7 +46,7 @@ def _table(rows: tuple[tuple[str, float, str | None, str | re.Pattern[str] | Non
 
 
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
-_BASE = {"en": -2.25, "zh": -2.0}
+_BASE = {"en": -2.25, "zh": -2.2}
 
 _ENGLISH = _table((
     # for
@@ -99,7 +99,7 @@ _ENGLISH = _table((
      r"|\bi (?:just )?(?:saw|read|heard|noticed) (?:a|an|that|about|some|in|on)\b"),
     ("one more thing", -1.3, "also", r"(?:^|[.!?]\s*)also\b"),
     ("ends in a question", -1.1, None, r"\?\W{0,12}\Z"),
-    ("very long", -1.1, None, r"\A[\s\S]{1200}"),
+    ("very long", -1.6, None, r"\A[\s\S]{1200}"),
     ("thanks and goes on", -0.9, None, r"\A\W*(?:thanks|thank you|great|nice|got it|perfect|cool|interesting|good"
                                        r"|makes sense"
      r"|that helps|helpful|love it|awesome)\b"),
@@ -113,7 +113,7 @@ _ENGLISH = _table((
      r"|write an?)\b"),
     ("opens with a request", -0.5, None, EN_REQUEST),
     ("supposes", -0.5, None, r"\A\W*(?:if|suppose|imagine|let's say)\b"),
-    ("long", -0.5, None, r"\A[\s\S]{400}"),
+    ("long", -1.2, None, r"\A[\s\S]{330}"),
     ("wants help", -0.4, "help want need like",
      r"\bhelp me\b|\bi(?:'d| would)? (?:want|need|like) (?:you|to (?:know|see|ask|understand|learn|make sure))\b"),
     ("opinion", -0.3, "think guess feel believe know hope wonder", r"\bi (?:think|guess|feel|believe|know|hope"
@@ -153,6 +153,10 @@ _CHINESE = _table((
 ))  # fmt: skip
 
 
+_SHORT = 200  # characters
+_ONLY_STATES = 1.0  # not fitted: a message that asks for nothing tells something to be known
+
+
 def fold(text: str) -> str:
     """Lower case, straight apostrophes, what others said (in quotation marks) blanked out."""
     return without_quotations(text[:_LONGEST].replace("’", "'")).lower()
@@ -164,22 +168,24 @@ def worth(text: str, lang: str) -> Worth:
     table = _CHINESE if lang == "zh" else _ENGLISH
     said = frozenset(_WORD.findall(folded))
     shown = [(signal.weight, signal.name) for signal in table if signal.shown(folded, said)]
-    shown += _of_clauses(clauses(folded, lang), lang)
+    shown += _of_clauses(clauses(folded, lang), lang, len(text) <= _SHORT)
     total = _BASE[lang] + sum(weight for weight, _ in shown)
     return Worth(total, tuple(name for weight, name in sorted(shown, reverse=True) if weight > 0))
 
 
-def _of_clauses(found: Clauses, lang: str) -> list[tuple[float, str]]:
+def _of_clauses(found: Clauses, lang: str, short: bool) -> list[tuple[float, str]]:
     if lang == "zh":
         weighted = (
             (0.4, "tells of oneself", found.own >= 1), (0.8, "tells of oneself twice", found.own >= 2),
             (0.35, "tells of oneself more", found.own >= 3), (0.5, "states facts", found.other >= 2),
             (-0.5, "requests", found.requests >= 1), (0.2, "asks", found.questions >= 1),
+            (_ONLY_STATES, "only states", short and found.own >= 1 and not found.requests and not found.questions),
         )  # fmt: skip
     else:
         weighted = (
             (0.9, "tells of oneself", found.own >= 1), (0.8, "tells of oneself twice", found.own >= 2),
             (-0.5, "tells at length", found.own >= 3), (0.8, "states facts", found.other >= 1),
             (-0.5, "requests", found.requests >= 1), (-0.7, "asks", found.questions >= 1),
+            (_ONLY_STATES, "only states", short and found.own >= 1 and not found.requests and not found.questions),
         )  # fmt: skip
     return [(weight, name) for weight, name, holds in weighted if holds]

@@ -90,6 +90,7 @@ _TABLE = (
     Slot("uses", "multi", "fact", 3),
     # habits, plans, work in hand
     Slot("habit", "multi", "preference", 3, ("habit", "routine"), ("习惯",)),
+    Slot("decision", "multi", "fact", 4),
     Slot("skill", "multi", "fact", 3, ("skill",), ("技能", "特长")),
     Slot("learning", "multi", "progress", 3),
     Slot("working_on", "multi", "progress", 3),

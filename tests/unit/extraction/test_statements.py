@@ -168,3 +168,35 @@ def test_chinese_stays_chinese_and_short() -> None:
     for candidate in extract(long).candidates:
         assert candidate.lang == "zh"
         assert len(candidate.content) <= 100
+
+
+@pytest.mark.parametrize(
+    ("text", "attribute", "value"),
+    [
+        ("I usually run 5 km before work", "habit", "usually run 5 km before work"),
+        ("我每天早上跑步五公里", "habit", "每天早上跑步五公里"),
+        ("We decided to use Postgres", "decision", "use Postgres"),
+        ("我们决定用达梦数据库", "decision", "用达梦数据库"),
+        ("Annika is my manager", "manager", "Annika"),
+        ("我的导师是刘岚", "导师", "刘岚"),
+        ("我吃不了辣", "diet", "辣"),
+        ("I'm working on a chess engine called Foobar", "working_on", "a chess engine called Foobar"),
+        ("our standup is at 9:30 now", "meeting_time", "9:30"),
+    ],
+)
+def test_habits_decisions_people_and_work(text: str, attribute: str, value: str) -> None:
+    candidate = only(text)
+    assert (candidate.attribute, candidate.value) == (attribute, value)
+
+
+@pytest.mark.parametrize(
+    "text", ["I'm pregnant", "我怀孕了", "I feel lonely these days", "我和男朋友分手了", "我会说日语"]
+)
+def test_a_short_message_about_oneself_is_kept(text: str) -> None:
+    assert only(text).subject == "user"
+
+
+def test_a_reminder_for_one_day_is_a_task() -> None:
+    candidate = only("明天下午五点提醒我给妈妈打电话")
+    assert (candidate.memory_type, candidate.attribute) == (MemoryType.TASK, None)
+    assert only("以后每天早上七点提醒我吃药").attribute == "notification_time"

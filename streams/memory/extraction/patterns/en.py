@@ -44,7 +44,7 @@ _FRAGMENTS = {
         r"|['’](m|re|s) not( \w+ly)?| never| cannot| can['’]?t| won['’]?t| no longer)?"
     ),
     "stop": (
-        r"(?=$|[,.;:!?\(\)\n—–]| [-–] | (and (i|we|he|she|they|my|it)\b|but|because|cause|so|since|when|while"
+        r"(?=$|[,.;!?\(\)\n—–]|:(?!\d)| [-–] | (and (i|we|he|she|they|my|it)\b|but|because|cause|so|since|when|while"
         r"|which|who|though"
         r"|although|if|unless|now|right now|these days|nowadays|at the moment|currently|any ?more|(this|last|next) \w+"
         r"|until|till|after|before|too|either|already|as well|instead|every|for (now|the|about|over|almost|nearly"
@@ -79,7 +79,7 @@ _FRAGMENTS = {
     "number": r"(no|an?|one|two|three|four|five|six|\d)",
 }
 _SAY = Wordings(_FRAGMENTS, boundary=r"(?<![\w’'-])")
-_T = r"(?P<v>[^,;:!?\n—]{1,70}?)<stop>"
+_T = r"(?P<v>[^,;!?\n—]{1,70}?)<stop>"
 
 PATTERNS = (
     # ---- who
@@ -191,7 +191,31 @@ PATTERNS = (
     _SAY("learning", "learning studying", r"<who>(<be>|<have> been)<adv> (learning|studying) (?P<v>(?!(about|how"
         r"|for|from)\b)"
          r"[^,;.!?\n]{2,40}?)<stop>"),
+    _SAY("*", "manager boss supervisor wife husband girlfriend boyfriend partner roommate teacher doctor coach "
+              "daughter son",
+         r"(?P<v><name>) (is|was) my (new )?(?P<a>manager|boss|supervisor|wife|husband|girlfriend|boyfriend"
+         r"|partner|roommate"
+         r"|teacher|doctor|coach|daughter|son)(?=$|[,.!;]| (and|but|now|at|in)\b)"),
+    _SAY("marital_status", "broke split", r"(?P<s>i|we)( and <name>)? (?P<v>broke up|split up)\b"
+        r"|\band (?P<t>i) (?P<w>broke up|split up)\b"),
+    _SAY("birthday", "born", r"<who> (was|were) born in (?P<v>(early |late )?(\w+ )?(19|20)\d\d)\b"),
+    # ---- habits and decisions
+    _SAY("habit", "quit stopped gave given", r"<who>(<have>)?<adv> (quit|stopped|gave up|given up) (?P<v>(?!(my"
+        r"|the|it|this|that)\b)\w+ing\b"
+         r"[^,;.!?\n]{0,30}?|alcohol|coffee|sugar|meat|cigarettes)<stop>", operation="retract"),
+    _SAY("habit", "usually always often never normally typically every", r"(?P<s>i|we|<name>"
+        r"|my <kin>)( \w+ly)? (?P<v>(usually|always|often|never"
+         r"|normally|typically) (?!(thought|knew|wanted|been|had|have|wonder|worry|mind|know"
+         r"|think)\b)\w+[^,;.!?\n]{2,60}?)(?=$|[,.;!?]| (but|because|so)\b)"),
+    _SAY("habit", "every", r"(?P<s>i|we|<name>|my <kin>) (?!(am|was|want|need|would|will|can|could|like"
+                           r"|have)\b)(?P<v>\w+ [^,;.!?\n]{0,40}?every"
+         r" (single )?(day|morning|evening|night|week|weekend|month|year|(mon|tues|wednes|thurs|fri|satur|sun)day))\b"),
+    _SAY("decision", "decided chose settled agreed", r"(?P<s>we|i)(<have>)?( \w+ly)? (decided|agreed|chose"
+        r"|settled) (to|on|that) (?!(it|this|that)\b)" + _T),
     # ---- work in hand
+    _SAY("working_on", "working building writing preparing developing", r"<who>(<be>|<have> been)<adv> (working on"
+        r"|building|writing|preparing|developing)"
+         r" <no_fact>" + _T),
     _SAY("budget", "budget", r"(?P<s>(my|our|the)( [\w’'-]+){0,4}?) budget( (for|of) (?P<t>(the |our "
                              r"|my )?[\w ]{2,30}?))?( is| was| would be"
          r"| will be|['’]s| has been| changed| raised| went| got)( (now|only|about|around|up to|actually|to|at"
