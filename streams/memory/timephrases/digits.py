@@ -43,13 +43,14 @@ def _day_month_year(m: "re.Match[str]") -> When | None:
     return checked(year, first, second) or checked(year, second, first)
 
 
-DATE_BEFORE = re.compile(r"(?:^|\b(?:on|by|until|before|after|from|to|since|and|due|date)\s|[\u4e00-\u9fff])$")
+DATE_BEFORE = re.compile(r"(?:\b(?:on|by|until|before|after|from|to|since|and|due|date)\s|[\u4e00-\u9fff])$")
 
 
 def _month_day(m: "re.Match[str]") -> When | None:
     a, b = int(m["a"]), int(m["b"])
-    if b == 10 and "/" in m.group() and not DATE_BEFORE.search(m.string, max(0, m.start() - 8), m.start()):
-        return None  # a mark: 9/10
+    mark = b == 10 or (a, b) in ((1, 2), (1, 3), (2, 3), (1, 4), (3, 4), (24, 7))
+    if mark and "/" in m.group() and not DATE_BEFORE.search(m.string, max(0, m.start() - 8), m.start()):
+        return None  # marks, fractions and idioms: 9/10, 3/4, 24/7
     return checked(None, a, b) or checked(None, b, a)
 
 
@@ -61,7 +62,9 @@ def _month_year(m: "re.Match[str]") -> When | None:
 def clock(
     hour: int, minute: int | None, second: int | None = None, half: str | None = None, exact: bool = False
 ) -> When | None:
-    if hour > 24 or (minute or 0) > 59 or (second or 0) > 59:
+    if hour > 24 or (minute or 0) > 59 or (second or 0) > 59 or (hour == 24 and minute):
+        return None
+    if half is not None and hour == 0 and minute is None:
         return None
     if half is not None and (hour > 12 or hour == 0):
         half, exact = None, True
@@ -115,7 +118,7 @@ _CLOCKS = (
     Pattern("when", EDGE_LEFT + r"(?P<h>\d{1,2})(?:[.]?(?P<m>[0-5]\d))?\s?\.?\s?(?P<half>[ap])(?P<short>)\s?\.?\s?m\.?(?![a-z])", _with_meridiem),
     Pattern("loose", EDGE_LEFT + r"(?P<h>\d{1,2})(?P<m>)(?P<half>)(?P<short>[ap])(?![\w'/])", _with_meridiem),
     Pattern("when", EDGE_LEFT + r"(?P<h>\d{1,2})\s?h\s?(?P<m>[0-5]\d)(?![\da-z])(?:\s?(?P<half>[ap])\s?\.?m\.?)?", _h),
-    Pattern("when", EDGE_LEFT + r"(?P<h>1[3-9]|2[0-4])h(?![\da-z])", lambda m: clock(int(m["h"]), None, exact=True)),
+    Pattern("when", EDGE_LEFT + r"(?P<h>1[3-9]|2[0-3])h(?![\da-z])", lambda m: clock(int(m["h"]), None, exact=True)),
 )  # fmt: skip
 # Behind a clock time; elsewhere these letters mean nothing.
 ZONES = (

@@ -341,7 +341,7 @@ REST = (
     Pattern("unit", rf"{LEFT}work(?:ing)?[\s-]?week{RIGHT}", lambda m: "workweek"),
     Pattern("unit", rf"{LEFT}(?:calendar\s|fiscal\s|work\s?|school\s)?(?P<u>{UNIT}){RIGHT}", lambda m: UNITS[m["u"]]),
     Pattern("ord", rf"{LEFT}(?:\d{{1,2}}(?:st|nd|rd|th)|{ENGLISH_ORDINAL}){RIGHT}", lambda m: day_number(m.group())),
-    Pattern("when", rf"{EDGE_LEFT}(?P<y>{YEAR})(?:\s(?:ad|ce)(?![a-z]))?(?![\d_%]|[.,:/]\d|[a-z])", _year),
+    Pattern("when", rf"{EDGE_LEFT}(?P<y>{YEAR})(?:\s(?:ad|ce)(?![a-z]))?(?![\d_%]|[.,:/]\d|[a-z]|-\d{{5}})", _year),
     Pattern("loose", rf"{EDGE_LEFT}(?P<y>{YEAR})(?![\d_%]|[.,:/]\d|[a-z])", _loose_year),
     Pattern("num", rf"{EDGE_LEFT}(?:\d{{1,4}}|{ENGLISH_CARDINAL}){RIGHT}", lambda m: number(m.group())),
 )  # fmt: skip

@@ -33,7 +33,7 @@ PREPOSITION = re.compile(
 )
 YEAR_BEFORE = re.compile(
     r"(?:^|[\u4e00-\u9fff]|\b(?:in|of|since|by|from|until|till|to|before|after|during|through|throughout|year|years|fy|cy|and|or|the"
-    r"|early|late|mid|around|about|circa|than|on|for|between|this|that|not|last|ago|at|over)[\s-]+|[,&/(=]\s?|(?:[a-z]|\d[./]\d\d?|(?:19|20)\d\d)\s?-\s?)$"
+    r"|early|late|mid|around|about|circa|(?:later|earlier|greater|older|newer)\sthan|on|for|between|this|that|not|last|ago)[\s-]+|[,&/(=]\s?|(?:[a-z]|\d[./]\d\d?|(?:19|20)\d\d)\s?-\s?)$"
 )
 YEAR_OF_OLD = re.compile(r"\b(?:in|since|by|until|from|of|before|after|year)\s$")  # in 1862
 COUNTED_THINGS = re.compile(

@@ -94,6 +94,9 @@ ONE_EXPECTED = re.compile(
 )
 
 
+PART_BEFORE = re.compile(r"(?:[午昼晚早夜晨]|[早晚]上|夜里)$")
+
+
 def _clock(m: "re.Match[str]") -> When | None:
     """三点, 三点半, 三点一刻, 三点零五分, 三点十五, 三点多; 三点一 and 三点搭一 name the mark of the minute hand."""
     hour, minute = integer(m["h"]), integer(m["m"])
@@ -114,6 +117,8 @@ def _clock(m: "re.Match[str]") -> When | None:
     elif m["half"]:
         minute = 30
     elif minute is not None and not m["unit"] and (m["mark"] or m["m"] in "一二三四五六七八九"):
+        if not m["mark"] and not PART_BEFORE.search(m.string, 0, m.start()):
+            return None  # a decimal
         minute *= 5
     found = clock(hour, minute, integer(m["s"]), exact=hour > 12 or hour == 0)
     return found and When(clock=found.clock, fuzzy=bool(m["about"]) or None or False)
@@ -174,7 +179,7 @@ def _hours(m: "re.Match[str]") -> When | None:
 
 def _duration(m: "re.Match[str]") -> Duration | None:
     amount = quantity(m["n"])
-    if amount is None:
+    if amount is None or (m["u"] == "月" and "个" not in m.group() and m["n"] not in ("俩", "仨")):
         return None
     fuzzy = bool(m["more"] or m["tail"]) or "几" in m["n"] or m["n"] in SOME or is_guess(m["n"])
     if m["half"] or m["year_half"]:
@@ -220,7 +225,7 @@ def _feast(m: "re.Match[str]") -> When | None:
 
 
 DATE_WORDS = (
-    Pattern("when", alternatives(FEASTS), _feast),
+    Pattern("when", alternatives(FEASTS) + r"(?!老人|树|帽)", _feast),
     Pattern("when", rf"(?:农历|阴历|旧历)(?:(?P<y>{YEAR4})年)?(?:大年)?(?:(?P<m>正|腊|冬|{MONTH})月)(?:份)?(?P<d>{LUNAR_DAY})?[日号]?", _lunar),
     Pattern("when", rf"(?:(?P<y>{YEAR4})年)(?:农历|阴历|旧历)(?:(?P<m>正|腊|冬|{MONTH})月)(?P<d>{LUNAR_DAY})?[日号]?", _lunar),
     Pattern("when", rf"(?P<y>)闰(?P<m>{MONTH})月(?P<d>{LUNAR_DAY})?[日号]?", _lunar),
@@ -234,7 +239,7 @@ RELATIVE_WORDS = (
     Pattern("set", r"[一每]个?(?P<u>天|周|星期|礼拜|月|年|季度)[一二两三四五六七八九十几\d]{1,2}[次回趟]", lambda m: UNITS[m["u"]]),
     Pattern("nthday", r"第(?P<n>[一二三四五六七八九十]{1,3}|\d{1,2})[天日]", lambda m: integer(m["n"])),
     Pattern("when", r"[今去明](?=[春夏秋冬](?![天季节]))", lambda m: Relative("year", {"今": 0, "去": -1, "明": 1}[m.group()])),
-    Pattern("when", rf"[早晚](?={SMALL}(?:点|时|:\d\d))", lambda m: When(part=PARTS[m.group()])),
+    Pattern("when", rf"[早晚](?!一点[^钟半])(?={SMALL}(?:点|时|:\d\d))", lambda m: When(part=PARTS[m.group()])),
     Pattern("set", r"天天|日日(?=.)", lambda m: "day"),
     Pattern("every", r"每(?:逢|隔|一)?个?(?=[\d一二两三四五六七八九十半几周星礼天日月年季晚早小上下中工分秒春夏秋冬])", lambda m: 1),
     Pattern("when", r"今[日天](?!头条)|(?<![一二两三四五六七八九十几每\d])本日(?!本)|" + alternatives(w for w in RELATIVES if w not in ("今日", "今天", "本日")), lambda m: RELATIVES[m.group()]),
@@ -253,10 +258,10 @@ CALENDAR = (
     Pattern("when", ALONE + rf"(?P<m>{MONTH})月(?:份)?\s?(?P<d>{SMALL})(?:[日号]|(?![\d点时:个年月周天多分]))", _month),
     Pattern("when", ALONE + rf"(?P<m>{MONTH})月(?P<d>)份?(?![亮饼经子])", _month),
     Pattern("when", ALONE + r"(?P<m>1[0-2]|0?[1-9])/(?P<d>3[01]|[12]\d|0?[1-9])[日号]", _month),
-    Pattern("when", ALONE + rf"(?P<d>{SMALL})(?:号|日(?!(?:[之以]?[内后前])|之计|[本元语文式游化常均]))" + THING, _day),
+    Pattern("when", ALONE + rf"(?P<d>{SMALL})(?:号|日(?!(?:[之以]?[内后前])|之计|三餐|[本元语文式游化常均]))" + THING, _day),
     Pattern("when", rf"(?<![一二两三四五六七八九十\d几半]){WEEK}(?P<w>{DIGIT_WEEKDAY})(?![个\d])", lambda m: When(weekday=WEEKDAYS[m["w"]])),
     Pattern("when", r"(?<=[年今去明])[春夏秋冬](?![节晚])|[春夏秋冬][天季]", lambda m: When(season=m.group()[0])),
-    Pattern("nth", r"第?(?P<n>[一二三四首1-4])个?季度?(?![节])|q(?P<q>[1-4])季?度?", lambda m: (int(m["q"]), "quarter") if m["q"] else _quarter(m)),
+    Pattern("nth", r"第?(?P<n>[一二三四首1-4])个?季(?:度|(?<=第.季)|(?<=年.季))(?!节)|q(?P<q>[1-4])季?度?", lambda m: (int(m["q"]), "quarter") if m["q"] else _quarter(m)),
 )  # fmt: skip
 NO_CLOCK_PARTS = "(?P<quarter>)(?P<half>)(?P<m>)(?P<s>)(?P<mark>)(?P<unit>)"
 CLOCK_WORDS = (
@@ -277,7 +282,7 @@ DURATIONS = (
 )  # fmt: skip
 COUNTED = rf"(?:\s?(?:[{HAN}\d几数半]{{1,6}})(?:多|来|余)?个?半?(?:{UNIT}|周|季))"
 ORDERED = (
-    Pattern("shift", rf"(?P<s>上{{1,4}}|下{{1,4}}|这|本|今|当|前|后|过去|未来|最近|近|今后|接下来|往后|[之此以随]后(?=[\d一二两三四五六七八九十几])|[之此以]前(?=[\d一二两三四五六七八九十几]))的?(?:(?<=[上下这])一(?=个?(?:{WEEK}|月|季|年|世纪)))?个?(?={WEEK}|月|季|年|世纪|{COUNTED})", _shift),
+    Pattern("shift", rf"(?P<s>上{{1,4}}|下{{1,4}}|这|本|今|当|前|后|过去|未来|最近|近|今后|接下来|往后|[之此以随]后(?=[\d一二两三四五六七八九十几])|[之此以]前(?=[\d一二两三四五六七八九十几]))的?(?:(?<=[上下这])一(?=个?(?:{WEEK}|月|季|年|世纪)))?个?(?={WEEK}|月|季|年|世纪|{COUNTED})(?!月[球亮饼])", _shift),
     Pattern("postord", rf"(?P<n>第[一二三四五六七八九十\d]{{1,3}}|首|头一|最后一)个?(?:(?P<u>天|日|周(?!{DIGIT_WEEKDAY})|月|季度)|(?P<w>(?={WEEK}{DIGIT_WEEKDAY}))|(?P<x>星期|礼拜)(?!{DIGIT_WEEKDAY}))", lambda m: _ordinal(m) if not m["x"] else (_ordinal(m) or (None,))[0] and ((_ordinal(m) or (1, None))[0], "week")),
     Pattern("firstlast", rf"(?P<s>前|最后|后|头)\s?(?P<n>[一二两三四五六七八九十\d]{{1,3}})个?(?P<u>{UNIT})", _first_last),
     Pattern("postedge", alternatives(EDGES) + r"(?![级学衣国心文午])", lambda m: EDGES[m.group()]),
