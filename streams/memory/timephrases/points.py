@@ -102,15 +102,10 @@ class Points(Cursor):
             return When(base=nth_of(self.place(when), unit, n)), k + 1
         if kind == "postord":
             n, unit = self.value(k)
+            if unit is None and self.kind(k + 1) == "when":  # 第一个星期一
+                unit, k = self.value(k + 1).weekday, k + 1
             if unit is None:
-                nxt = self.kind(k + 1)
-                if nxt == "unit":
-                    unit = self.value(k + 1)
-                elif nxt == "when" and self.value(k + 1).weekday is not None:
-                    unit = self.value(k + 1).weekday
-                else:
-                    return None
-                return When(base=nth_of(self.place(when), unit, n, monday=True)), k + 2
+                return None
             return When(base=nth_of(self.place(when), unit, n, monday=True)), k + 1
         if kind == "firstlast":
             sign, count, unit = self.value(k)

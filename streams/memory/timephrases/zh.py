@@ -283,7 +283,7 @@ DURATIONS = (
 COUNTED = rf"(?:\s?(?:[{HAN}\d几数半]{{1,6}})(?:多|来|余)?个?半?(?:{UNIT}|周|季))"
 ORDERED = (
     Pattern("shift", rf"(?P<s>上{{1,4}}|下{{1,4}}|这|本|今|当|前|后|过去|未来|最近|近|今后|接下来|往后|[之此以随]后(?=[\d一二两三四五六七八九十几])|[之此以]前(?=[\d一二两三四五六七八九十几]))的?(?:(?<=[上下这])一(?=个?(?:{WEEK}|月|季|年|世纪)))?个?(?={WEEK}|月|季|年|世纪|{COUNTED})(?!月[球亮饼])", _shift),
-    Pattern("postord", rf"(?P<n>第[一二三四五六七八九十\d]{{1,3}}|首|头一|最后一)个?(?:(?P<u>天|日|周(?!{DIGIT_WEEKDAY})|月|季度)|(?P<w>(?={WEEK}{DIGIT_WEEKDAY}))|(?P<x>星期|礼拜)(?!{DIGIT_WEEKDAY}))", lambda m: _ordinal(m) if not m["x"] else (_ordinal(m) or (None,))[0] and ((_ordinal(m) or (1, None))[0], "week")),
+    Pattern("postord", rf"(?P<n>第[一二三四五六七八九十\d]{{1,3}}|首|头一|最后一)个?(?:(?P<u>周末|天|日|{WEEK}(?!{DIGIT_WEEKDAY})|月|季度)|(?={WEEK}{DIGIT_WEEKDAY}))", _ordinal),
     Pattern("firstlast", rf"(?P<s>前|最后|后|头)\s?(?P<n>[一二两三四五六七八九十\d]{{1,3}})个?(?P<u>{UNIT})", _first_last),
     Pattern("postedge", alternatives(EDGES) + r"(?![级学衣国心文午])", lambda m: EDGES[m.group()]),
     Pattern("until", r"到(?=.{1,12}为止)"),
