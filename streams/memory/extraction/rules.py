@@ -6,7 +6,7 @@ import asyncio
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 
 from schemas import Candidate, Layer, MemoryType, Message, RedactedEvent
 from streams.memory.extraction import details
@@ -71,6 +71,7 @@ class RuleExtractor:
     def __init__(self) -> None:
         for lang in ("en", "zh"):
             table(lang)  # compiled now, not in the middle of the first message
+        timing("tomorrow 明天", datetime(2026, 1, 1, tzinfo=UTC), "UTC")
 
     async def extract(self, event: RedactedEvent) -> Extraction:
         if sum(len(message.text) for message in event.messages) > _LONG_TEXT:
