@@ -16,13 +16,13 @@ _TICK = timedelta(microseconds=1)
 def fence_of(command: ForgetCommand, newest_stored: datetime | None, now: datetime) -> Fence:
     """The fence of a command.
 
-    "all" covers what is dated up to the latest of `now` and the newest stored event time, so that what the user says
-    after the command is remembered. `now`: append time of the command. The id is the command's: told twice, one fence.
+    "all", a session and an open interval cover what is dated up to the latest of `now` and the newest stored event
+    time, so that what the user says after the command is remembered. `now`: append time of the command. The id is the command's: told twice, one fence.
     """
     since, until = command.since, command.until
     if command.scope == "all":
         since, until = None, max(now, newest_stored or now) + _TICK
-    elif command.scope == "interval" and until is None:
+    elif command.scope in ("interval", "session") and until is None:
         until = max(now, newest_stored or now) + _TICK
     return Fence(
         namespace=command.namespace,

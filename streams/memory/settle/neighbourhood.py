@@ -22,7 +22,7 @@ from streams.memory.settle.history import hidden
 from streams.memory.settle.kinds import NONE, Kind, Relation
 from streams.memory.settle.order import order, pair
 from streams.memory.settle.relation import relate
-from streams.ports import Doc, ModelProfile, StoredMemory, VectorStore, Where
+from streams.ports import Doc, MemoryStore, ModelProfile, StoredMemory, Where
 
 # Kinds of documents beside the memories: a client's directives and markers of erasure; a model's verdicts on pairs.
 DIRECTIVES = "directive"
@@ -53,7 +53,7 @@ class Neighbourhood:
 
 
 async def neighbourhood(
-    store: VectorStore, tenant: Tenant, new: Sequence[StoredMemory], profile: ModelProfile
+    store: MemoryStore, tenant: Tenant, new: Sequence[StoredMemory], profile: ModelProfile
 ) -> Neighbourhood:
     """All items that are connected with `new`, every status and the archive included.
 
@@ -238,7 +238,9 @@ class _Search:
             if facts:
                 hits.append(self._near(facts, self.profile.conflict, Where(layers=(Layer.FACT,)), archive))
             if plain:
-                hits.append(self._near(plain, nearness(self.profile), Where(tags=(TAG,)), archive))
+                # Only what was said later can correct it; of what is said now that is nothing.
+                since = min(m.record.occurred_at for m in plain)
+                hits.append(self._near(plain, nearness(self.profile), Where(tags=(TAG,), since=since), archive))
             if correcting:
                 hits.append(self._near(correcting, nearness(self.profile), Where(), archive))
         found, near_by = await asyncio.gather(asyncio.gather(*pages), asyncio.gather(*hits))

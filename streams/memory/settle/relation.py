@@ -39,6 +39,8 @@ def _facts(old: MemoryRecord, new: MemoryRecord, similarity: float | None, profi
 
 
 def _episodes(old: MemoryRecord, new: MemoryRecord) -> Relation:
+    if old.slot is not None and old.slot != new.slot:
+        return NONE  # the slot of an episode is its words
     if (old.speaker, old.role) == (new.speaker, new.role) and key(old.content) == key(new.content):
         return Relation(Kind.REPEAT, "the same words by the same speaker")
     return NONE

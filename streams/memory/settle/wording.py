@@ -78,6 +78,7 @@ _QUANTITY: Final = {
 }
 
 
+@lru_cache(maxsize=20_000)
 def key(text: str) -> str:
     """Texts with one key are the same text: case, width, punctuation and spacing make no difference."""
     folded = fold(text)
@@ -125,12 +126,19 @@ def figures(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def _bands(folded: str, table: dict[str, tuple[str, ...]]) -> frozenset[str]:
-    return frozenset(
-        band
+def _marks(table: dict[str, tuple[str, ...]]) -> dict[str, re.Pattern[str]]:
+    return {
+        band: re.compile("|".join(rf"\b{re.escape(m)}\b" if m.isascii() else re.escape(m) for m in marks))
         for band, marks in table.items()
-        if any(re.search(rf"\b{re.escape(m)}\b", folded) if m.isascii() else m in folded for m in marks)
-    )
+    }
+
+
+_OFTEN_MARKS: Final = _marks(_OFTEN)
+_QUANTITY_MARKS: Final = _marks(_QUANTITY)
+
+
+def _bands(folded: str, table: dict[str, re.Pattern[str]]) -> frozenset[str]:
+    return frozenset(band for band, marks in table.items() if marks.search(folded))
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,8 +195,8 @@ def wording(text: str) -> Wording:
         content=frozenset(said),
         figures=figures(text),
         denials=len(_NOT_EN.findall(folded)) + len(_NOT_ZH.findall(folded)),
-        often=_bands(folded, _OFTEN),
-        quantity=_bands(folded, _QUANTITY),
+        often=_bands(folded, _OFTEN_MARKS),
+        quantity=_bands(folded, _QUANTITY_MARKS),
         names=names(text),
         rejected=frozenset(terms(" ".join(part for groups in _REJECTED.findall(folded) for part in groups))) - {"user"},
     )
