@@ -17,35 +17,28 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import KafkaError
-from pydantic import BaseModel, ValidationError
 
-from schemas import (
-    ConversationEvent,
-    ErasureReceipt,
-    ErrorReply,
-    EventOutcome,
-    ForgetCommand,
-    MemoryRecord,
-    RecallReply,
-    RecallRequest,
-    RestoreCommand,
-    RestoreReceipt,
-    Supersede,
-    Tenant,
-    WireModel,
-)
 from streams.kafka import connection, make_producer
-from streams.records import MAX_RECORD_BYTES, Headers, cloud_event
+from streams.lazy import lazy
+from streams.limits import MAX_RECORD_BYTES
 
 if TYPE_CHECKING:
+    import pydantic
+
+    import schemas
+    from streams import records
+    from streams.records import Headers
     from streams.settings import Settings
+else:
+    # Building the models takes longer than importing everything else here together: at the first call, not at import.
+    pydantic, schemas, records = lazy("pydantic"), lazy("schemas"), lazy("streams.records")
 
 # Room for headers and batch framing on top of the largest value.
 MAX_REQUEST_BYTES = MAX_RECORD_BYTES + 64 * 1024
 # After the deadline a typed error may still be on its way back.
 GRACE_SECONDS = 0.1
 
-Reply = TypeVar("Reply", bound=BaseModel)
+Reply = TypeVar("Reply", bound="pydantic.BaseModel")
 
 
 class MemoryClientError(Exception):
@@ -166,7 +159,7 @@ class MemoryClient:
 
     async def publish(
         self,
-        event: ConversationEvent | Mapping[str, Any] | None = None,
+        event: schemas.ConversationEvent | Mapping[str, Any] | None = None,
         /,
         *,
         text: str | None = None,
@@ -185,21 +178,21 @@ class MemoryClient:
 
     async def publish_and_wait(
         self,
-        event: ConversationEvent | Mapping[str, Any] | None = None,
+        event: schemas.ConversationEvent | Mapping[str, Any] | None = None,
         /,
         *,
         text: str | None = None,
         deadline: float | None = None,
         **fields: Any,
-    ) -> EventOutcome:
+    ) -> schemas.EventOutcome:
         """Publish one event and learn what became of it. Raises `DeadlineExceeded` (it is published all the same)."""
         made = self._event(event, text, fields)
         replies = self._request("conversations", made.tenant, _encoded(made), _headers(made), deadline, published=True)
         async for value in replies:
-            return self._parsed(value, EventOutcome)
+            return self._parsed(value, schemas.EventOutcome)
         raise DeadlineExceeded("no outcome in time; the event is published and will be handled", published=True)
 
-    async def publish_many(self, events: Iterable[ConversationEvent | Mapping[str, Any]]) -> AsyncIterator[str]:
+    async def publish_many(self, events: Iterable[schemas.ConversationEvent | Mapping[str, Any]]) -> AsyncIterator[str]:
         """Publish in order, many in flight; yields each id when all replicas have it. `async for` over it."""
         pending: list[tuple[str, asyncio.Future[Any]]] = []
         for event in events:
@@ -234,7 +227,7 @@ class MemoryClient:
     ) -> None:
         """Say that memory `new_id` replaces `old_id`. Wins over what was inferred up to its own time."""
         made = _validated(
-            Supersede,
+            schemas.Supersede,
             {
                 "namespace": self._namespace_or(namespace),
                 "user_id": user_id,
@@ -245,12 +238,12 @@ class MemoryClient:
             },
         )
         value = _encoded(made)
-        headers = cloud_event("supersede", made.directive_id, "client", made.occurred_at)
+        headers = records.cloud_event("supersede", made.directive_id, "client", made.occurred_at)
         await self._produce("supersede", made.tenant, value, headers, None)
 
     async def correct(
         self, memory_id: str, text: str, *, user_id: str | int, namespace: str | None = None, **fields: Any
-    ) -> EventOutcome:
+    ) -> schemas.EventOutcome:
         """Replace a memory by new text, which is redacted and extracted like all text."""
         return await self.publish_and_wait(
             text=text, user_id=user_id, namespace=namespace, replaces=[memory_id], **fields
@@ -268,7 +261,7 @@ class MemoryClient:
         event_ids: Sequence[str] = (),
         memory_ids: Sequence[str] = (),
         deadline: float | None = 30.0,
-    ) -> ErasureReceipt:
+    ) -> schemas.ErasureReceipt:
         """Erase what is remembered: everything, an interval of event time, a session, events, or memories.
 
         Exactly one of them. No later delivery, replay or import brings anything back. The receipt says what was
@@ -287,7 +280,7 @@ class MemoryClient:
                 "forget: give exactly one of everything=True, since/until, session_id, event_ids, memory_ids"
             )
         made = _validated(
-            ForgetCommand,
+            schemas.ForgetCommand,
             {
                 "command_id": uuid.uuid4().hex,
                 "namespace": self._namespace_or(namespace),
@@ -301,20 +294,22 @@ class MemoryClient:
                 "memory_ids": tuple(memory_ids),
             },
         )
-        return await self._command(made, ErasureReceipt, deadline)
+        return await self._command(made, schemas.ErasureReceipt, deadline)
 
     async def restore(
         self, *memory_ids: str, user_id: str | int, namespace: str | None = None, deadline: float | None = None
-    ) -> RestoreReceipt:
+    ) -> schemas.RestoreReceipt:
         """Bring archived memories back."""
         fields = {"namespace": self._namespace_or(namespace), "user_id": user_id, "memory_ids": memory_ids}
-        made = _validated(RestoreCommand, {"command_id": uuid.uuid4().hex, "requested_at": datetime.now(UTC), **fields})
-        return await self._command(made, RestoreReceipt, deadline)
+        made = _validated(
+            schemas.RestoreCommand, {"command_id": uuid.uuid4().hex, "requested_at": datetime.now(UTC), **fields}
+        )
+        return await self._command(made, schemas.RestoreReceipt, deadline)
 
     async def _command(
-        self, command: ForgetCommand | RestoreCommand, model: type[Reply], deadline: float | None
+        self, command: schemas.ForgetCommand | schemas.RestoreCommand, model: type[Reply], deadline: float | None
     ) -> Reply:
-        headers = cloud_event(f"command.{command.kind}", command.command_id, "client", command.requested_at)
+        headers = records.cloud_event(f"command.{command.kind}", command.command_id, "client", command.requested_at)
         replies = self._request("commands", command.tenant, _encoded(command), headers, deadline, published=True)
         async for value in replies:
             return self._parsed(value, model)
@@ -330,7 +325,7 @@ class MemoryClient:
         namespace: str | None = None,
         deadline: float | None = None,
         **options: Any,
-    ) -> RecallReply:
+    ) -> schemas.RecallReply:
         """Memories that answer `query` (or `messages`), best first; an empty list when none does.
 
         Options as in `schemas.RecallRequest` (`top_k`, `since`, `as_of`, `explain`, `format`, ...).
@@ -341,41 +336,41 @@ class MemoryClient:
 
     async def get(
         self, *memory_ids: str, user_id: str | int, namespace: str | None = None, deadline: float | None = None
-    ) -> list[MemoryRecord]:
+    ) -> list[schemas.MemoryRecord]:
         """Memories by id, in that order; ids of other users are not there."""
         return _records(await self._ask("get", user_id, namespace, deadline, memory_ids=memory_ids))
 
     async def history(
         self, memory_id: str, *, user_id: str | int, namespace: str | None = None, deadline: float | None = None
-    ) -> list[MemoryRecord]:
+    ) -> list[schemas.MemoryRecord]:
         """The chain around a memory, oldest first: what it replaced, what replaced it, with sources."""
         return _records(await self._ask("history", user_id, namespace, deadline, memory_ids=(memory_id,)))
 
     async def profile(
         self, *, user_id: str | int, namespace: str | None = None, deadline: float | None = None
-    ) -> list[MemoryRecord]:
+    ) -> list[schemas.MemoryRecord]:
         """All current facts and preferences."""
         return _records(await self._ask("profile", user_id, namespace, deadline))
 
     async def export(
         self, *, user_id: str | int, namespace: str | None = None, deadline: float | None = 60.0
-    ) -> list[MemoryRecord]:
+    ) -> list[schemas.MemoryRecord]:
         """Everything that is remembered of a user: active, superseded, duplicate and archived."""
         return _records(await self._ask("export", user_id, namespace, deadline))
 
     async def _ask(
         self, kind: str, user_id: str | int, namespace: str | None, deadline: float | None, **fields: Any
-    ) -> list[RecallReply]:
+    ) -> list[schemas.RecallReply]:
         seconds = self._deadline if deadline is None else deadline
         until = datetime.now(UTC) + timedelta(seconds=seconds)
         request = _validated(
-            RecallRequest,
+            schemas.RecallRequest,
             {"kind": kind, "namespace": self._namespace_or(namespace), "user_id": user_id, "deadline": until, **fields},
         )
-        headers = cloud_event(f"request.{kind}", uuid.uuid4().hex, "client", datetime.now(UTC))
-        parts: dict[int, RecallReply] = {}
+        headers = records.cloud_event(f"request.{kind}", uuid.uuid4().hex, "client", datetime.now(UTC))
+        parts: dict[int, schemas.RecallReply] = {}
         async for value in self._request("recall.requests", request.tenant, _encoded(request), headers, seconds):
-            reply = self._parsed(value, RecallReply)
+            reply = self._parsed(value, schemas.RecallReply)
             parts[reply.part] = reply
             if len(parts) == reply.parts:
                 return [parts[part] for part in sorted(parts)]
@@ -386,7 +381,7 @@ class MemoryClient:
     async def _request(
         self,
         topic: str,
-        tenant: Tenant,
+        tenant: schemas.Tenant,
         value: bytes,
         headers: Headers,
         deadline: float | None,
@@ -415,7 +410,7 @@ class MemoryClient:
             self._waiting.pop(correlation, None)
 
     async def _produce(
-        self, topic: str, tenant: Tenant, value: bytes, headers: Headers, deadline: float | None
+        self, topic: str, tenant: schemas.Tenant, value: bytes, headers: Headers, deadline: float | None
     ) -> None:
         seconds = self._deadline if deadline is None else deadline
         try:
@@ -440,7 +435,7 @@ class MemoryClient:
     @staticmethod
     def _parsed(value: bytes, model: type[Reply]) -> Reply:
         if b'"error":"' in value[:64]:
-            error = ErrorReply.from_bytes(value)
+            error = schemas.ErrorReply.from_bytes(value)
             match error.error:
                 case "bad_request":
                     raise BadRequest(error.detail)
@@ -453,9 +448,9 @@ class MemoryClient:
         return model.model_validate_json(value)
 
     def _event(
-        self, event: ConversationEvent | Mapping[str, Any] | None, text: str | None, fields: Mapping[str, Any]
-    ) -> ConversationEvent:
-        if isinstance(event, ConversationEvent):
+        self, event: schemas.ConversationEvent | Mapping[str, Any] | None, text: str | None, fields: Mapping[str, Any]
+    ) -> schemas.ConversationEvent:
+        if isinstance(event, schemas.ConversationEvent):
             return event
         given: dict[str, Any] = {**(event or {}), **fields}
         if text is not None:
@@ -463,7 +458,7 @@ class MemoryClient:
             given["messages"] = [{"text": text, **said}]
         given["namespace"] = self._namespace_or(given.get("namespace"))
         given.setdefault("event_id", uuid.uuid4().hex)
-        return _validated(ConversationEvent, given)
+        return _validated(schemas.ConversationEvent, given)
 
     def _namespace_or(self, given: str | None) -> str:
         namespace = given if given is not None else self._namespace
@@ -472,26 +467,26 @@ class MemoryClient:
         return namespace
 
 
-def _headers(event: ConversationEvent) -> Headers:
-    return cloud_event("conversation", event.event_id, "client", event.occurred_at or datetime.now(UTC))
+def _headers(event: schemas.ConversationEvent) -> Headers:
+    return records.cloud_event("conversation", event.event_id, "client", event.occurred_at or datetime.now(UTC))
 
 
 def _validated(model: type[Reply], fields: Mapping[str, Any]) -> Reply:
     try:
         return model.model_validate(fields)
-    except ValidationError as error:
+    except pydantic.ValidationError as error:
         first = error.errors(include_input=False, include_url=False, include_context=False)[0]
         raise BadRequest(f"{'.'.join(str(part) for part in first['loc']) or model.__name__}: {first['msg']}") from None
 
 
-def _encoded(record: WireModel) -> bytes:
+def _encoded(record: schemas.WireModel) -> bytes:
     try:
         return record.to_bytes()
     except ValueError:
         raise BadRequest("the text is not valid Unicode (a lone surrogate)") from None
 
 
-def _records(replies: Iterable[RecallReply]) -> list[MemoryRecord]:
+def _records(replies: Iterable[schemas.RecallReply]) -> list[schemas.MemoryRecord]:
     return [found.memory for reply in replies for found in reply.memories]
 
 

@@ -16,9 +16,6 @@ from streams.errors import BadData
 Headers = tuple[tuple[str, bytes | None], ...]
 Model = TypeVar("Model", bound=BaseModel)
 
-# The largest value on any topic but the dead letters'.
-MAX_RECORD_BYTES = 2 * 1024 * 1024
-
 # Request/reply headers, ours and those of Spring's ReplyingKafkaTemplate. The first that is there counts.
 REPLY_TOPIC = ("reply_to", "kafka_replyTopic")
 CORRELATION = ("correlation_id", "kafka_correlationId")

@@ -30,7 +30,7 @@ from schemas import (
 )
 from streams.errors import ConfigurationError, DependencyDown
 from streams.kafka import admin
-from streams.records import MAX_RECORD_BYTES
+from streams.limits import MAX_RECORD_BYTES
 from streams.settings import SHARDS, Settings
 
 if TYPE_CHECKING:
@@ -40,8 +40,11 @@ if TYPE_CHECKING:
 VISIBLE_SECONDS = 60.0
 HOUR = 3_600_000
 DAY = 24 * HOUR
+# What a stage makes of an event is larger than the event: each thing worth keeping names its place, kind and time.
+MAX_DERIVED_BYTES = 8 * MAX_RECORD_BYTES
 # A dead letter carries its record whole and the headers that say why.
-MAX_DEAD_LETTER_BYTES = MAX_RECORD_BYTES + 64 * 1024
+DEAD_LETTER_ROOM = 64 * 1024
+MAX_DEAD_LETTER_BYTES = MAX_DERIVED_BYTES + DEAD_LETTER_ROOM
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +74,22 @@ class Topic:
 
 TOPICS: tuple[Topic, ...] = (
     Topic("conversations", "tenant", ConversationEvent, "clients, http -> redact", retention_ms=DAY),
-    Topic("redacted", "tenant", RedactedEvent, "redact -> extract", retention_ms=3 * DAY),
-    Topic("candidates", "tenant", CandidateEvent, "extract -> memory", retention_ms=3 * DAY),
+    Topic(
+        "redacted",
+        "tenant",
+        RedactedEvent,
+        "redact -> extract",
+        retention_ms=3 * DAY,
+        max_bytes=MAX_DERIVED_BYTES,
+    ),
+    Topic(
+        "candidates",
+        "tenant",
+        CandidateEvent,
+        "extract -> memory",
+        retention_ms=3 * DAY,
+        max_bytes=MAX_DERIVED_BYTES,
+    ),
     Topic("supersede", "tenant", Supersede, "memory, clients -> memory, change feeds", retention_ms=7 * DAY),
     Topic("commands", "tenant", ForgetCommand, "clients, http -> memory", retention_ms=7 * DAY),
     Topic("access", "tenant", Access, "recall -> memory", retention_ms=7 * DAY),
@@ -97,7 +114,7 @@ TOPICS: tuple[Topic, ...] = (
         None,
         "redact -> redrive",
         retention_ms=7 * DAY,
-        max_bytes=MAX_DEAD_LETTER_BYTES,
+        max_bytes=MAX_RECORD_BYTES + DEAD_LETTER_ROOM,
     ),
 )
 BY_NAME: Mapping[str, Topic] = {topic.name: topic for topic in TOPICS}

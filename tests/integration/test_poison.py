@@ -13,7 +13,8 @@ import pytest_asyncio
 
 from schemas import Receipt
 from streams.adapters.kafka_broker import EmbeddedKafka
-from streams.records import DEAD_LETTER_PREFIX, MAX_RECORD_BYTES
+from streams.limits import MAX_RECORD_BYTES
+from streams.records import DEAD_LETTER_PREFIX
 from tests.harness import Pipeline, eventually, pipeline
 from tests.integration.raw import Raw, RawHeaders, produce
 
