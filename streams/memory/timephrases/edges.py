@@ -58,6 +58,8 @@ def post_edge(edge: str, span: Span, reference: datetime) -> Span:
             raise OutOfCalendar
         first = start + TENS[edge] * DAY
         return Span(first, min(end, first + 10 * DAY) if edge != "last ten" else end, "day", fuzzy=True)
+    if edge in ("early", "late", "rest"):
+        return edge_of(edge, span, reference)
     if edge in ("first half", "last half"):
         middle = start + (3 if span.grain == "week" else 15) * DAY
         return Span(start, middle, "day") if edge == "first half" else Span(middle, end, "day")

@@ -242,14 +242,14 @@ RELATIVE_WORDS = (
     Pattern("when", rf"[早晚](?!一点[^钟半])(?={SMALL}(?:点|时|:\d\d))", lambda m: When(part=PARTS[m.group()])),
     Pattern("set", r"天天|日日(?=.)", lambda m: "day"),
     Pattern("every", r"每(?:逢|隔|一)?个?(?=[\d一二两三四五六七八九十半几周星礼天日月年季晚早小上下中工分秒春夏秋冬])", lambda m: 1),
-    Pattern("when", r"今[日天](?!头条)|(?<![一二两三四五六七八九十几每\d])本日(?!本)|" + alternatives(w for w in RELATIVES if w not in ("今日", "今天", "本日")), lambda m: RELATIVES[m.group()]),
+    Pattern("when", r"今[日天](?!头条)|(?<![日号节])当[日天]|(?<![一二两三四五六七八九十几每\d])本日(?!本)|" + alternatives(w for w in RELATIVES if w not in ("今日", "今天", "本日", "当日", "当天")), lambda m: RELATIVES[m.group()]),
     Pattern("in", rf"再?过(?=[{HAN}\d几半])"),
     Pattern("edgeword", alternatives(EDGE_WORDS) + r"(?![级学衣国心文午旬])", lambda m: EDGE_WORDS[m.group()]),
     Pattern("nth", r"[上下]半年", lambda m: (1 if m.group()[0] == "上" else 2, "half")),
 )  # fmt: skip
 CALENDAR = (
-    Pattern("when", ALONE + rf"(?P<y>{YEAR4}|[零〇0][零〇一二三四五六七八九\d])\s?年度?(?![代多])", _year),
-    Pattern("when", rf"{ALONE}(?:(?P<c>\d\d|二十一?|十[一二三四五六七八九])世纪)?(?P<d>\d0|[一二三四五六七八九]?十)年代", _decade),
+    Pattern("when", ALONE + rf"(?P<y>{YEAR4}|两千零[一二三四五六七八九]|两千[零一二]?[一二三四五]?十[一二三四五六七八九]?|[零〇0][零〇一二三四五六七八九\d])\s?年度?(?![代多])", _year),
+    Pattern("when", rf"{ALONE}(?:(?P<c>\d\d|二十一?|十[一二三四五六七八九])世纪)?(?P<d>\d0|[一二三四五六七八九]?十|[一二三四五六七八九]零)年代", _decade),
     Pattern("when", r"(?:上个?世纪)(?P<c>)(?P<d>\d0|[一二三四五六七八九]?十)年代", _decade),
     Pattern("when", ALONE + r"(?P<y>(?:1[5-9]|20)\d0)年代", lambda m: _ten_years(int(m["y"]))),
     Pattern("when", rf"{ALONE}(?P<c>\d\d|二十一?|十[一二三四五六七八九])世纪", _century),
@@ -260,7 +260,7 @@ CALENDAR = (
     Pattern("when", ALONE + r"(?P<m>1[0-2]|0?[1-9])/(?P<d>3[01]|[12]\d|0?[1-9])[日号]", _month),
     Pattern("when", ALONE + rf"(?P<d>{SMALL})(?:号|日(?!(?:[之以]?[内后前])|之计|三餐|[本元语文式游化常均]))" + THING, _day),
     Pattern("when", rf"(?<![一二两三四五六七八九十\d几半]){WEEK}(?P<w>{DIGIT_WEEKDAY})(?![个\d])", lambda m: When(weekday=WEEKDAYS[m["w"]])),
-    Pattern("when", r"(?<=[年今去明])[春夏秋冬](?![节晚])|[春夏秋冬][天季]", lambda m: When(season=m.group()[0])),
+    Pattern("when", r"(?<=[年今去明])[春夏秋冬](?![节晚])[天季]?|[春夏秋冬][天季]", lambda m: When(season=m.group()[0])),
     Pattern("nth", r"第?(?P<n>[一二三四首1-4])个?季(?:度|(?<=第.季)|(?<=年.季))(?!节)|q(?P<q>[1-4])季?度?", lambda m: (int(m["q"]), "quarter") if m["q"] else _quarter(m)),
 )  # fmt: skip
 NO_CLOCK_PARTS = "(?P<quarter>)(?P<half>)(?P<m>)(?P<s>)(?P<mark>)(?P<unit>)"
@@ -272,7 +272,7 @@ CLOCK_WORDS = (
     Pattern("when", ALONE + rf"(?P<h>{SMALL})(?:点|时(?![间候代常光尚差]))(?P<about>多|许)?(?:钟|整)?(?![\d一二三四五六七八九十]){NO_CLOCK_PARTS}{NO_POINT}", _clock),
     Pattern("when", r"(?<![一二三四五六七八九十\d])(?:(?P<a>[一二两三四五六七八九十])(?P<b>[二三四五六七八九十]))点(?:多)?钟?" + NO_POINT, _hours),
     Pattern("when", alternatives(p for p in PARTS if p not in SHORT_PARTS), lambda m: When(part=PARTS[m.group()])),
-    Pattern("loose", r"[早晚夜](?![餐饭点安会宴班操读课])", lambda m: When(part=PARTS[m.group()])),
+    Pattern("loose", r"[早晚夜](?![餐饭点安会宴班操读课些])", lambda m: When(part=PARTS[m.group()])),
 )  # fmt: skip
 DURATIONS = (
     Pattern("dur", rf"{ALONE}(?P<n>{NUMBER}|十几|几十|好几|好多|好些|几|数|若干)\s?(?P<more>多|来|余)?个?(?:多|来)?(?P<half>半)?整?(?P<u>{UNIT})(?:(?<=年)(?P<year_half>半)(?!年))?(?P<tail>多)?(?!之计|[底初末代级份本元语文钟])", _duration),
@@ -297,7 +297,7 @@ _FIRST = {w[0] for table in (FEASTS, RELATIVES, PARTS, EDGES, BARE_UNITS, SOME) 
 _FIRST |= {w[0] for words in BINDING.values() for w in words.split()}
 _FIRST |= {name[0] for name in (*PLACES, *OFFSETS)}
 _FIRST |= set(HAN) | set(
-    "俩仨去再截直闰随此之以春夏秋冬周星礼第首最头这本今当上下过未近往接每天日差半正腊冬农阴旧大,、-~q"
+    "俩仨不早直去再截直闰随此之以春夏秋冬周星礼第首最头这本今当上下过未近往接每天日差半正腊冬农阴旧大,、-~q"
 )
 STARTS = rf"[{re.escape(''.join(sorted(_FIRST)))}]|(?<!\d)\d|(?<=\d{{4}}[-/.]\d\d[-/.]\d\d)\d"
 

@@ -20,6 +20,8 @@ PARTS = {
     "午间": "noon", "午后": "afternoon", "下午": "afternoon", "晏昼": "afternoon", "下昼": "afternoon",
     "傍晚": "dusk", "黄昏": "dusk", "晚上": "night", "晚间": "night", "夜晚": "night", "夜里": "night",
     "夜间": "night", "深夜": "late night", "半夜": "midnight", "午夜": "midnight", "大半夜": "midnight",
+    "早饭后": "after breakfast", "早餐后": "after breakfast", "午饭后": "after lunch", "午餐后": "after lunch",
+    "晚饭后": "after dinner", "晚餐后": "after dinner", "下班后": "after work", "放学后": "after work",
     "白天": "daytime", "夜": "night", "晚": "night", "早": "morning",
 }  # fmt: skip
 SHORT_PARTS = frozenset("夜晚早")  # only behind a day
@@ -48,6 +50,8 @@ RELATIVES = {
     "明后天": Relative("day", 1, count=2), "明后": Relative("day", 1, count=2),
 }  # fmt: skip
 EDGES = {
+    "晚些时候": "late", "早些时候": "early", "余下的时间": "rest", "剩余时间": "rest", "剩余的时间": "rest",
+    "剩下的时间": "rest", "余下的日子": "rest", "剩下的日子": "rest", "剩下的几天": "rest",
     "上旬": "first ten", "中旬": "second ten", "下旬": "last ten", "初": "start", "初期": "start", "中": "middle",
     "中期": "middle", "底": "end", "末": "end", "尾": "end", "末期": "end",
     "上半月": "first half", "下半月": "last half",
@@ -65,6 +69,10 @@ EDGE_WORDS |= {"上半月": ("month", "first half"), "下半月": ("month", "las
 SOME = frozenset({"几", "好几", "数", "若干", "好多", "好些", "多"})
 
 BINDING = {
+    "approx": "左右 大约 大概 约 前后 上下",
+    "before": "早于",
+    "after": "晚于",
+    "at_least": "不早于",
     "or_later": "或之后 或以后 及以后 及之后 或者之后 或更晚",
     "or_earlier": "或之前 或以前 及以前 及之前 或更早",
     "amid": "之间 期间 间",
@@ -74,11 +82,10 @@ BINDING = {
     "later": "之后 以后 过后 后",
     "onwards": "起 开始 以来 至今",
     "since": "自从 自",
-    "until": "截止到 截至 截止 直到",
+    "until": "不晚于 不迟于 最迟 最晚 截止到 截至 截止 直至 直到",
     "from": "从 由",
     "to": "到 至 ~",
     "and": "和 与 跟 及 、",
-    "approx": "左右 大约 大概 约 前后 上下",
     "glue": "的 又 零 余",
     "comma": ", ，",
 }
