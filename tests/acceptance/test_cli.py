@@ -298,7 +298,7 @@ def test_publish_with_bad_lines(up: Up, tmp_path: Path) -> None:
     again = up.memstream("publish", str(file), "--wait", "--json")
     assert again.returncode == 1
     outcomes = {o["event_id"]: o["outcome"] for o in map(json.loads, again.stdout.splitlines())}
-    assert sorted(outcomes.values()) == ["duplicate", "duplicate"]
+    assert sorted(outcomes.values()) == ["duplicate", "skipped"]
     found = up.memstream("recall", "--namespace", "shop", "--user", "lines", "--json", "Which seat?")
     contents = [m["memory"]["content"] for m in json.loads(found.stdout)["memories"]]
     assert len(contents) == len(set(contents)) > 0
