@@ -29,7 +29,7 @@ LIGHT = frozenset({"sunset", "sunrise", "dawn", "dusk"})  # times of day only be
 NAMES = frozenset({"jan", "mar", "dec"})
 PREPOSITION = re.compile(
     r"\b(?:in|of|since|by|until|till|during|last|next|this|every|each|mid|early|late|on|before|after|past|from|between"
-    r"|to|and|or|previous|coming|current|week|weekend)[\s-]+$"
+    r"|to|through|thru|and|or|previous|coming|current|week|weekend)[\s-]+$"
 )
 YEAR_BEFORE = re.compile(
     r"(?:^|[\u4e00-\u9fff]|\b(?:in|of|since|by|from|until|till|to|before|after|during|through|throughout|year|years|fy|cy|and|or|the"
@@ -50,7 +50,7 @@ CLAUSE_END = re.compile(
 )
 NUMBERED = re.compile(
     rf"\s?(?:-|to|through)\s?(?:{W})(?![a-z])|"
-    rf"\s(?:to|until|till|through|-)\s(?:{M})(?![a-z])|"
+    rf"(?:\s(?:to|until|till|through|thru)\s|\s?-\s?)(?:{M})(?![a-z])|"
     r"\.?,?[\s-]?(?:\d|the\s(?:\d|first|second|third)|'\d\d)|\safter\s(?:the\s)?next|\sin\s(?:a|one|\d+)\syear"
 )
 

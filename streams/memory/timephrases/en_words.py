@@ -134,7 +134,7 @@ BINDING: dict[str, tuple[str, ...]] = {
     "later": ("from now", "later", "hence"),
     "ago": ("ago", "earlier", "back", "before now", "prior"),
     "onwards": ("onwards", "onward", "and onwards"),
-    "within": ("within", "in less than", "less than", "in the space of"),
+    "within": ("within", "in less than", "in the space of"),
     "every": ("every", "each"),
     "other": ("other",),
     "between": ("in between", "between"),

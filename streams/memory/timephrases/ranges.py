@@ -70,7 +70,10 @@ class Ranges(Points):
                 hour_tail = self.extend(When(clock=Clock(number)), i + 1)
                 if hour_tail[0].has(*DATE_FIELDS, "part"):
                     sides.append(hour_tail)
-            sides.append((number, i + 1))
+            if self.kind(i) == "num":
+                sides.append((number, i + 1))
+            elif 1 <= number <= 31:
+                sides.append((When(day=number), i + 1))
         return sides
 
     def safe_part(self, i: int) -> tuple[When, int] | None:

@@ -186,7 +186,7 @@ class Stretches(Points):
         if self.kind(j) in ("set", "weekdays"):
             grain, j = self.value(j) if self.kind(j) == "set" else "week", j + 1
         elif self.kind(j) == "every":
-            j = self.skip(j + 1, "other", "num", "ord", limit=2)
+            j = self.skip(j + 1, "other", "num", "ord", "shift", limit=2)
             if self.kind(j) == "unit":
                 grain, j = self.value(j), j + 1
             elif self.kind(j) == "dur":
@@ -201,6 +201,8 @@ class Stretches(Points):
                 return None
         else:
             return None
+        if self.kind(j) == "of" and self.kind(j + 2) == "unit":  # every last Friday of the month
+            grain, j = self.value(j + 2), j + 3
         for _ in range(3):
             k = self.skip(j, "at", "on", "in", "the", "approx", "glue", limit=2)
             if self.kind(k - 1) == "at" and self.kind(k) == "num" and 0 < self.value(k) <= 24:
