@@ -4,8 +4,7 @@
 
 GOLD: `{"id", "lang", "text", "reference", "spans", "complete"}`, `reference` naive local ISO 8601 or null.
 OUT: `{"id", "spans": [{"start", "end", "value", "end_value"}]}` with "YYYY-MM-DD", "YYYY-MM-DDTHH:MM:SS" or "HH:MM".
-The figures here are `found` (spans that a phrase overlaps), `first_day` (the first accepted reading's first day is
-right) and `negatives_hit`; dates with several readings, ends and minutes are for the scorer of the set.
+The figures here are `found` (spans that a phrase overlaps), `first_day` (of dates that are not fuzzy, any reading) and `negatives_hit`; dates with several readings, ends and minutes are for the scorer of the set.
 """
 
 from collections import Counter
@@ -46,7 +45,11 @@ def count(row: Row, spans: list[Row], totals: Counter[str]) -> None:
         hits = [s for s in spans if s["start"] < gold["end"] and gold["start"] < s["end"]]
         totals[f"{lang}.gold"] += 1
         totals[f"{lang}.found"] += bool(hits)
-        if gold["type"] in ("date", "daterange", "datetime", "datetimerange") and gold["value"]:
+        if (
+            gold["type"] in ("date", "daterange", "datetime", "datetimerange")
+            and gold["value"]
+            and "fuzzy" not in gold["tags"]
+        ):
             days = {alt["value"][:10] for alt in gold["alts"] if alt["value"]}
             totals[f"{lang}.valued"] += 1
             totals[f"{lang}.day"] += any(str(s["value"])[:10] in days for s in hits)
