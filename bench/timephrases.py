@@ -4,7 +4,8 @@
 
 GOLD: `{"id", "lang", "text", "reference", "spans", "complete"}`, `reference` naive local ISO 8601 or null.
 OUT: `{"id", "spans": [{"start", "end", "value", "end_value"}]}` with "YYYY-MM-DD", "YYYY-MM-DDTHH:MM:SS" or "HH:MM".
-The figures here are `found` (spans that a phrase overlaps), `first_day` (of dates that are not fuzzy, any reading) and `negatives_hit`; dates with several readings, ends and minutes are for the scorer of the set.
+The figures here are `found` (spans that a phrase overlaps), `first_day` (of dates that are not fuzzy, in any accepted
+reading) and `negatives_hit`; ends and minutes are for the scorer of the set.
 """
 
 from collections import Counter
