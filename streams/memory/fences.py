@@ -17,7 +17,8 @@ def fence_of(command: ForgetCommand, newest_stored: datetime | None, now: dateti
     """The fence of a command.
 
     "all", a session and an open interval cover what is dated up to the latest of `now` and the newest stored event
-    time, so that what the user says after the command is remembered. `now`: append time of the command. The id is the command's: told twice, one fence.
+    time, so that what the user says after the command is remembered. `now`: append time of the command. The id is the
+    command's: told twice, one fence.
     """
     since, until = command.since, command.until
     if command.scope == "all":

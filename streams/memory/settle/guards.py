@@ -8,7 +8,22 @@ from streams.memory.settle.wording import Wording, key, wording
 
 
 def same_subject(old: MemoryRecord, new: MemoryRecord) -> bool:
-    return _subject(old) == _subject(new) and old.speaker == new.speaker
+    """Are both about one person or thing?
+
+    A note names the user's own matters without saying whose they are ("Nickname is Kit"): a subject that the other
+    statement, which is about the user, mentions as well is no other subject.
+    """
+    one, other = _subject(old), _subject(new)
+    if old.speaker != new.speaker:
+        return False
+    if one == other:
+        return True
+    mentioned = (one == "user" and _mentions(old, other)) or (other == "user" and _mentions(new, one))
+    return mentioned and old.slot != new.slot
+
+
+def _mentions(record: MemoryRecord, name: str) -> bool:
+    return set(name.split()) <= set(key(record.content).split())
 
 
 def _subject(record: MemoryRecord) -> str:
@@ -22,6 +37,10 @@ _THE_USER = frozenset({"the user", "i", "me", "has", "is", "was", "用户", "我
 
 def same_interval(old: MemoryRecord, new: MemoryRecord) -> bool:
     return (old.valid_from, old.valid_until) == (new.valid_from, new.valid_until)
+
+
+def _dated(record: MemoryRecord) -> bool:
+    return record.valid_from is not None or record.valid_until is not None
 
 
 def value_of(record: MemoryRecord) -> Wording:
@@ -42,14 +61,14 @@ def _apart(one: frozenset[str], other: frozenset[str], telling: frozenset[str]) 
     return bool(one and other and not one & other) or (one & telling) != (other & telling)
 
 
-def guard(old: MemoryRecord, new: MemoryRecord, *, nearly_equal: bool) -> str | None:
+def guard(old: MemoryRecord, new: MemoryRecord, *, nearly_equal: bool, soon: bool = False) -> str | None:
     """The first difference that counts, in words; None when there is none.
 
     What the newer one leaves out may be missing: it then adds nothing to what is kept. What it adds counts, but for
-    names beside a text that is nearly equal.
+    names beside a text that is nearly equal. `soon`: said within days, when more words of denial are no change yet.
     """
     one, other = wording(old.content), wording(new.content)
-    if denials(old) != denials(new):
+    if bool(denials(old)) != bool(denials(new)) or (not soon and denials(old) != denials(new)):
         return "one affirms what the other denies"
     if other.figures and one.figures != other.figures:
         return "the figures differ"
@@ -57,7 +76,7 @@ def guard(old: MemoryRecord, new: MemoryRecord, *, nearly_equal: bool) -> str | 
         return "how often or how many differs"
     if _names_differ(one, other, nearly_equal=nearly_equal):
         return "the names differ"
-    if not same_interval(old, new) or old.temporary != new.temporary:
+    if old.temporary != new.temporary or (_dated(old) and _dated(new) and not same_interval(old, new)):
         return "they hold at different times"
     if old.operation != new.operation or (discourse(new.content).names and not discourse(old.content).names):
         return "one takes back or corrects"

@@ -19,7 +19,7 @@ from streams.ports import ModelProfile
 
 # Measured on notes of two note takers about one fact, and on notes that stand side by side.
 WEIGHT_OF_WORDS: Final = 0.8
-ALIKE_SOON: Final = 1.0
+ALIKE_SOON: Final = 1.1
 ALIKE_LATER: Final = 1.9
 # A fact may have changed since: what is said again after this long, in other words, must agree better to be a repeat.
 SOON: Final = timedelta(days=2)
@@ -66,7 +66,7 @@ def exchange(old: tuple[str, ...], new: tuple[str, ...]) -> Exchange | None:
 def near_texts(old: MemoryRecord, new: MemoryRecord, similarity: float, profile: ModelProfile) -> Relation:
     one, other = wording(old.content), wording(new.content)
     soon = new.occurred_at - old.occurred_at <= SOON
-    fired = guard(old, new, nearly_equal=similarity >= (halfway(profile) if soon else profile.duplicate))
+    fired = guard(old, new, nearly_equal=similarity >= (halfway(profile) if soon else profile.duplicate), soon=soon)
     if one.key == other.key:
         return Relation(Kind.REPEAT, "the same words") if fired is None else NONE
     if opposite(old, new):
