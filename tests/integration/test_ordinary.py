@@ -11,7 +11,6 @@ import pytest_asyncio
 
 from schemas import Receipt
 from streams.adapters.kafka_broker import EmbeddedKafka
-from streams.limits import MAX_RECORD_BYTES
 from tests.harness import Pipeline, eventually, pipeline
 from tests.integration.raw import Raw, produce
 
