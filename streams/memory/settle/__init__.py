@@ -1,6 +1,6 @@
 """One truth per fact: every status of a neighbourhood derived by one pure function from the sorted list of items."""
 
-from streams.memory.settle.fold import Verdict, settle
+from streams.memory.settle.fold import Verdict, settle, stated
 from streams.memory.settle.history import as_of, chain, hidden, markers
 from streams.memory.settle.neighbourhood import (
     DIRECTIVES,
@@ -28,5 +28,6 @@ __all__ = [
     "neighbourhood",
     "outdated_episodes",
     "settle",
+    "stated",
     "verdict_key",
 ]

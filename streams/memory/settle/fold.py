@@ -53,15 +53,6 @@ class _State:
         return self.duplicate_of is None and self.superseded_by is None
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """One step of the fold: an item arrives, or a directive (known to hold from `at`) is carried out."""
-
-    at: tuple[datetime, int, str]
-    record: MemoryRecord | None = None
-    directive: Supersede | None = None
-
-
 def settle(
     items: Sequence[MemoryRecord],
     near: Mapping[tuple[str, str], float],
@@ -80,24 +71,40 @@ def settle(
     """
     fold = _Fold(items, near, judged or {}, profile)
     for step in _steps(fold.items, directives):
-        if step.record is not None:
-            fold.add(step.record)
-        elif step.directive is not None:
-            fold.direct(step.directive)
+        if isinstance(step, Supersede):
+            fold.direct(step)
+        else:
+            fold.add(step)
     return fold.verdicts()
 
 
-def _steps(items: Mapping[str, MemoryRecord], directives: Sequence[Supersede]) -> list[_Step]:
+def stated(record: MemoryRecord) -> list[Supersede]:
+    """The directives that a correction with new text carries (`replaces`).
+
+    They are stored beside clients' own, so that an id that is not there yet finds them when it appears.
+    """
+    return [
+        Supersede(
+            namespace=record.namespace,
+            user_id=record.user_id,
+            old_id=old,
+            new_id=record.memory_id,
+            occurred_at=record.occurred_at,
+        )
+        for old in record.replaces
+    ]
+
+
+def _steps(items: Mapping[str, MemoryRecord], directives: Sequence[Supersede]) -> list[MemoryRecord | Supersede]:
+    """The history in its order: items as they were said, each directive as soon as its time has come and both of its
+    memories are there."""
     ordered = sorted(items.values(), key=order)
     place = {record.memory_id: i for i, record in enumerate(ordered)}
-    steps = [((r.occurred_at, 0, place[r.memory_id], ""), _Step((r.occurred_at, 0, ""), record=r)) for r in ordered]
-    stated = [
-        Supersede(namespace=r.namespace, user_id=r.user_id, old_id=old, new_id=r.memory_id, occurred_at=r.occurred_at)
-        for r in ordered
-        for old in r.replaces
+    steps: list[tuple[tuple[datetime, int, int, str], MemoryRecord | Supersede]] = [
+        ((r.occurred_at, 0, place[r.memory_id], ""), r) for r in ordered
     ]
     seen: set[tuple[str, str, datetime, bool]] = set()
-    for d in (*directives, *stated):
+    for d in (*directives, *(d for r in ordered for d in stated(r))):
         identity = (d.old_id, d.new_id, d.occurred_at, d.inferred)
         if identity in seen or d.old_id == d.new_id or d.old_id not in items:
             continue
@@ -108,7 +115,8 @@ def _steps(items: Mapping[str, MemoryRecord], directives: Sequence[Supersede]) -
         seen.add(identity)
         known = [items[i].occurred_at for i in (d.old_id, d.new_id) if i in items]
         at = max(d.occurred_at, *known)
-        steps.append(((at, 1, 0, d.directive_id), _Step((at, 1, d.directive_id), directive=d)))
+        # Of one event's statements the first fact comes last: it is the one that is named as the successor.
+        steps.append(((at, 1, -place.get(d.new_id, 0), d.directive_id), d))
     steps.sort(key=lambda s: s[0])
     return [step for _, step in steps]
 

@@ -11,8 +11,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from bench.memory_store import MemoryStore
-from schemas import MemoryRecord, Source, Supersede, Tenant
-from streams.memory.settle import apply, keyed, neighbourhood, settle
+from schemas import MemoryRecord, MemoryStatus, Source, Supersede, Tenant
+from streams.memory.settle import apply, keyed, neighbourhood, settle, stated
 from streams.ports import Doc, ModelProfile, SparseVector, StoredMemory, Vectors
 
 TENANT = Tenant(namespace="n", user_id="u")
@@ -96,6 +96,8 @@ def records(draw: st.DrawFn, number: int) -> MemoryRecord:
     fields: dict[str, Any] = {"created": draw(st.integers(0, 9))}
     if draw(st.integers(0, 7)) == 0:
         fields["archived_at"] = START + timedelta(days=draw(st.integers(0, 12)))
+    if draw(st.integers(0, 9)) == 0:
+        fields["replaces"] = (f"mem_{draw(st.integers(0, 9))}",)
     kind = draw(st.sampled_from(("city", "city", "taste", "saying", "saying", "episode")))
     if kind == "saying":
         return record(number, day, draw(st.sampled_from(SAYINGS)), **fields)
@@ -181,7 +183,12 @@ async def deliver(steps: Iterable[Sequence[StoredMemory] | Supersede]) -> dict[s
             for m in batch
             if m.record.memory_id not in around.stored
         ]
+        told = [d for m in fresh for d in stated(m.record)]
+        await store.put_docs(TENANT, [Doc("directive", d.directive_id, d.model_dump(mode="json")) for d in told])
         await store.upsert(TENANT, fresh)
-        new = {m.record.memory_id for m in fresh}
-        await store.update(TENANT, [apply(r, verdicts[r.memory_id]) for r in around.items if r.memory_id not in new])
+        settled = [apply(r, verdicts[r.memory_id]) for r in around.items]
+        await store.update(TENANT, settled)
+        for archive in (False, True):
+            there = [r.memory_id for r in settled if (r.status is MemoryStatus.ARCHIVED) is archive]
+            await store.move(TENANT, there, to_archive=archive)
     return {r.memory_id: r for r in await store.get(TENANT, sorted(everything))}

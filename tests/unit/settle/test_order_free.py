@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import random
+from collections.abc import Callable
 from itertools import combinations
 
-from hypothesis import HealthCheck, given, settings
+import pytest
+from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 from schemas import MemoryRecord, MemoryStatus, Supersede
@@ -17,8 +19,8 @@ from streams.memory.settle.relation import relate
 from streams.ports import StoredMemory
 from tests.unit.settle.histories import PROFILE, History, at_once, deliver, histories, near_pairs
 
-# `make soak` sets the long form.
 EXAMPLES = int(os.environ.get("MEMSTREAM_EXAMPLES", "500"))
+LONG = 20_000
 CURRENT = (MemoryStatus.ACTIVE, MemoryStatus.ARCHIVED)
 PROOF = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -39,15 +41,11 @@ def scrambled(history: History, chance: random.Random) -> list[list[StoredMemory
     return steps
 
 
-@PROOF
-@given(histories(), st.randoms(use_true_random=False))
-def test_any_delivery_gives_the_state_of_the_set(history: History, chance: random.Random) -> None:
+def any_delivery_gives_the_state_of_the_set(history: History, chance: random.Random) -> None:
     assert asyncio.run(deliver(scrambled(history, chance))) == at_once(history)
 
 
-@PROOF
-@given(histories(), st.randoms(use_true_random=False))
-def test_the_state_of_a_set(history: History, chance: random.Random) -> None:
+def the_state_of_a_set_is_sound(history: History, chance: random.Random) -> None:
     state = at_once(history)
     the_order_of_arguments_does_not_matter(history, state, chance)
     settling_again_changes_nothing(history, state)
@@ -111,6 +109,7 @@ def a_slot_with_one_value_has_one_truth(history: History, state: State) -> None:
     near = near_pairs(history.memories)
     # A client's word stands above the rules.
     told = {i for d in history.directives for i in (d.old_id, d.new_id)}
+    told |= {i for m in state.values() if m.replaces for i in (m.memory_id, *m.replaces)}
     current = sorted(
         (m for m in state.values() if m.slot == "user|city" and m.status in CURRENT and m.memory_id not in told),
         key=order,
@@ -118,3 +117,27 @@ def a_slot_with_one_value_has_one_truth(history: History, state: State) -> None:
     for older, newer in combinations(current, 2):
         score = near.get(pair(older.memory_id, newer.memory_id))
         assert relate(older, newer, score, PROFILE).kind is not Kind.REPLACE
+
+
+CHANCES = st.randoms(use_true_random=False)
+test_any_delivery_gives_the_state_of_the_set = PROOF(
+    given(histories(), CHANCES)(any_delivery_gives_the_state_of_the_set)
+)
+test_the_state_of_a_set_is_sound = PROOF(given(histories(), CHANCES)(the_state_of_a_set_is_sound))
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(7200)
+@pytest.mark.parametrize("law", [any_delivery_gives_the_state_of_the_set, the_state_of_a_set_is_sound])
+def test_in_the_long_form(law: Callable[[History, random.Random], None], soak: int) -> None:
+    """20,000 histories, with other seeds for each number given to `--soak`."""
+    if not soak:
+        pytest.skip("the long form: pytest --soak")
+
+    @seed(soak)
+    @settings(PROOF, max_examples=LONG, database=None)
+    @given(histories(), CHANCES)
+    def hold(history: History, chance: random.Random) -> None:
+        law(history, chance)
+
+    hold()
