@@ -50,9 +50,9 @@ CONVERSATION = (
 
 QUESTIONS = (
     (USER, "我这个客户下周来北京访问，我该怎么准备出行？"),
-    (USER, "Where does this traveller like to sit?"),
-    (USER, "Which allergies should the restaurant know about? 有什么忌口吗？"),
-    (USER, "When do I get the notification?"),
+    (USER, "Which seat should I book on the train?"),
+    (USER, "外卖里可以放花生吗？"),
+    (USER, "When should I be notified?"),
     (USER, "Who leads the Apollo project?"),
     (STRANGER, "Who leads the Apollo project?"),
 )

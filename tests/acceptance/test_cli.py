@@ -473,7 +473,7 @@ def test_demo(tmp_path: Path) -> None:
     assert shown.stdout.count("13800138000") == 1, "only where the message itself is shown"
     header = "score  relevance"
     assert shown.stdout.count(header) >= 4
-    asked = shown.stdout.split("asks: “Where does this traveller like to sit?”")[1]
+    asked = shown.stdout.split("asks: “Which seat should I book on the train?”")[1]
     assert "window seat" in asked.split("asks:")[0]
     last = shown.stdout.split("another user asks")[1]
     assert header not in last
