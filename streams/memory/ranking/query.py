@@ -85,7 +85,7 @@ def understand(request: RecallRequest, now: datetime, weights: Weights) -> Under
         lang="zh" if language(text) == "zh" else "en",
         dialogue=dialogue,
         words=words,
-        added={} if dialogue else added,
+        added=added,
         persons=tuple(persons),
         periods=() if dialogue else _periods(asked, now, request.timezone or "UTC"),
         asks=None if dialogue else asks,

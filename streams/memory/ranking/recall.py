@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import re
 import time
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from streams.memory.lexical import sparse_terms, terms
 from streams.memory.prompt import prompt_block
 from streams.memory.ranking.explain import reason
 from streams.memory.ranking.query import Understanding, understand
-from streams.memory.ranking.relevance import final_score, relevance, support
+from streams.memory.ranking.relevance import final_score, floor, relevance, threshold, worth
 from streams.memory.ranking.score import Candidate, Judged, asked_persons, score, speakers_of
 from streams.memory.ranking.select import hidden, select
 from streams.memory.ranking.weights import DEFAULT, Weights
@@ -106,6 +107,7 @@ class _Weighed:
     understanding: Understanding
     judged: list[Judged]
     anchors: frozenset[str]
+    needed: float
     degraded: tuple[str, ...]
 
 
@@ -116,6 +118,7 @@ async def _weigh(
     store: VectorStore,
     embedder: Embedder,
     now: datetime,
+    profile: ModelProfile,
     weights: Weights,
     budget_seconds: float | None,
     clock: _Clock,
@@ -138,9 +141,9 @@ async def _weigh(
     if also:
         await search.take(also)
     clock.lap("search")
-    judged = score(understanding, search.candidates, query, weights=weights)
+    judged = score(understanding, search.candidates, query, weights=weights, usual_cosine=profile.recall)
     clock.lap("score")
-    return _Weighed(understanding, judged, anchors, degraded)
+    return _Weighed(understanding, judged, anchors, threshold(understanding, query is not None, weights), degraded)
 
 
 def search_words(understanding: Understanding) -> dict[str, float]:
@@ -149,14 +152,13 @@ def search_words(understanding: Understanding) -> dict[str, float]:
     return dict(understanding.added) | names | dict.fromkeys(understanding.words, 1.0)
 
 
-def _enough(one: Judged, request: RecallRequest, weights: Weights) -> bool:
-    return not request.threshold or support(one) >= weights.threshold
-
-
-def _select(judged: Sequence[Judged], request: RecallRequest, now: datetime, weights: Weights) -> list[Judged]:
+def _select(weighed: _Weighed, request: RecallRequest, now: datetime, weights: Weights) -> list[Judged]:
+    visible = [one for one in weighed.judged if hidden(one.record, request, now) is None]
+    least = floor(visible, weighed.needed, weights) if request.threshold else -math.inf
     return select(
-        [one for one in judged if hidden(one.record, request, now) is None],
-        enough=lambda one: _enough(one, request, weights),
+        visible,
+        enough=lambda one: one.support >= least,
+        worth_of=lambda one: worth(one, weighed.understanding, now, weights),
         top_k=request.top_k,
         weights=weights,
         keep_superseded=request.include_superseded or request.as_of is not None,
@@ -186,12 +188,13 @@ async def recall(
         store=store,
         embedder=embedder,
         now=now,
+        profile=profile,
         weights=weights,
         budget_seconds=budget_seconds,
         clock=clock,
     )
-    shown = _select(weighed.judged, request, now, weights)
-    memories = tuple(_recalled(one, weighed.understanding, request.explain, now, weights) for one in shown)
+    shown = _select(weighed, request, now, weights)
+    memories = tuple(_recalled(one, weighed, request.explain, now, weights) for one in shown)
     clock.lap("select")
     prompt = None
     if request.format == "prompt":
@@ -228,6 +231,7 @@ async def explain_one(
         store=store,
         embedder=embedder,
         now=now,
+        profile=profile,
         weights=weights,
         budget_seconds=None,
         clock=_Clock(),
@@ -236,8 +240,8 @@ async def explain_one(
     one = next((judged for judged in weighed.judged if judged.record.memory_id == memory_id), None)
     if one is None:
         return Explanation(None, None, ("there is no such memory",))
-    shown = [judged.record.memory_id for judged in _select(weighed.judged, request, now, weights)]
-    recalled = _recalled(one, weighed.understanding, True, now, weights)
+    shown = [judged.record.memory_id for judged in _select(weighed, request, now, weights)]
+    recalled = _recalled(one, weighed, True, now, weights)
     if memory_id in shown:
         return Explanation(recalled, shown.index(memory_id) + 1, ())
     reasons = []
@@ -245,8 +249,10 @@ async def explain_one(
         reasons.append(why)
     if memory_id not in weighed.anchors:
         reasons.append("neither search found it by its own text; it was looked up for this explanation")
-    if not _enough(one, request, weights):
-        reasons.append(f"relevance {recalled.relevance:.2f} is below 0.5: too little ties it to the query")
+    if request.threshold and one.support < weighed.needed - weights.threshold_slack:
+        reasons.append(f"relevance {recalled.relevance:.2f} is too low: too little ties it to the query")
+    elif request.threshold and not shown:
+        reasons.append("no memory of this tenant is convincing enough for an answer")
     if not reasons:
         reasons.append(f"the {len(shown)} memories shown rank before it, say the same, or replace it")
     return Explanation(recalled, None, tuple(reasons))
@@ -271,14 +277,12 @@ async def _embed(embedder: Embedder, text: str, budget_seconds: float | None) ->
         return None, ("dense",)
 
 
-def _recalled(
-    one: Judged, understanding: Understanding, explain: bool, now: datetime, weights: Weights
-) -> RecalledMemory:
-    total, parts = final_score(one, now, weights)
+def _recalled(one: Judged, weighed: _Weighed, explain: bool, now: datetime, weights: Weights) -> RecalledMemory:
+    total, parts = final_score(one, weighed.needed, now, weights)
     return RecalledMemory(
         memory=one.record,
         score=round(total, 6),
-        relevance=round(relevance(one, weights), 6),
+        relevance=round(relevance(one.support, weighed.needed, weights), 6),
         parts={**parts, **{f"evidence.{name}": value for name, value in one.parts.items()}} if explain else {},
-        why=reason(one, understanding) if explain else "",
+        why=reason(one, weighed.understanding) if explain else "",
     )

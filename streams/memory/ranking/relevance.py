@@ -3,29 +3,35 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
 from schemas import MemoryRecord
 from streams.memory.decay.fading import effective_importance
+from streams.memory.ranking.query import Understanding
 from streams.memory.ranking.score import Judged
 from streams.memory.ranking.weights import Weights
 
 DAY: Final = timedelta(days=1)
 
 
-SUPPORT: Final = ("words", "meaning", "person", "date")
+def threshold(understanding: Understanding, with_model: bool, weights: Weights) -> float:
+    """The support that an answer needs."""
+    if understanding.dialogue:
+        return weights.threshold_dialogue
+    return weights.threshold if with_model else weights.threshold_words_only
 
 
-def support(judged: Judged) -> float:
-    """The evidence that ties a memory to this very query, without what its kind is worth for any."""
-    return sum(judged.parts.get(name, 0.0) for name in SUPPORT)
-
-
-def relevance(judged: Judged, weights: Weights) -> float:
+def relevance(support: float, needed: float, weights: Weights) -> float:
     """0-1; 0.5 at the threshold."""
-    return 1 / (1 + math.exp(-(support(judged) - weights.threshold) / weights.threshold_slope))
+    return 1 / (1 + math.exp(-(support - needed) / weights.relevance_width))
+
+
+def floor(judged: Sequence[Judged], needed: float, weights: Weights) -> float:
+    """The support under which nothing is shown: infinite when no memory is convincing, since then none answers."""
+    convincing = any(one.support >= needed for one in judged)
+    return needed - weights.threshold_slack if convincing else math.inf
 
 
 def recency(record: MemoryRecord, now: datetime, weights: Weights) -> float:
@@ -34,10 +40,21 @@ def recency(record: MemoryRecord, now: datetime, weights: Weights) -> float:
     return 1 / (1 + weights.recency_per_day * max(0.0, (now - seen) / DAY))
 
 
-def final_score(judged: Judged, now: datetime, weights: Weights) -> tuple[float, Mapping[str, float]]:
+def worth(judged: Judged, understanding: Understanding, now: datetime, weights: Weights) -> float:
+    """What orders the answer: the evidence, then importance and recency with their weights of the final score.
+
+    Evidence is on a scale where 1 is a clear difference, so these two decide between what answers equally well. A
+    question about the past ("when …?", "in May …") wants no recent memory for being recent: there recency is nothing.
+    """
+    historic = understanding.asks == "time" or bool(understanding.periods)
+    recent = 0.0 if historic else weights.recency * recency(judged.record, now, weights)
+    return judged.evidence + weights.importance * effective_importance(judged.record, now) / 5 + recent
+
+
+def final_score(judged: Judged, needed: float, now: datetime, weights: Weights) -> tuple[float, Mapping[str, float]]:
     """The final score and its three parts, each already weighted."""
     parts = {
-        "relevance": weights.relevance * relevance(judged, weights),
+        "relevance": weights.relevance * relevance(judged.support, needed, weights),
         "importance": weights.importance * effective_importance(judged.record, now) / 5,
         "recency": weights.recency * recency(judged.record, now, weights),
     }

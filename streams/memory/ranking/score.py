@@ -48,7 +48,8 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """`evidence` is the sum of `parts`, each already weighted; `coverage` in 0-1 and `cosine` are raw, with context.
+    """`evidence`, the sum of the weighted `parts`, orders; `support` says how sure an answer it is and is held against
+    the threshold. `coverage` (about 0-1) and `cosine` are with context.
 
     `beside`: ids of the turns right before and after among the candidates. `matched`: words of the query found.
     """
@@ -56,6 +57,7 @@ class Judged:
     record: MemoryRecord
     vector: Vectors
     evidence: float
+    support: float
     coverage: float
     cosine: float
     parts: Mapping[str, float]
@@ -89,8 +91,13 @@ def score(
     query: Vectors | None,
     *,
     weights: Weights,
+    usual_cosine: float,
 ) -> list[Judged]:
-    """Every candidate judged, in reading order. `query`: (dimension,) or None when there is no model."""
+    """Every candidate judged, in reading order.
+
+    `query`: (dimension,) or None when there is no model; `usual_cosine`: the cosine of a fair match by this model, its
+    profile's `recall`: cosines of different models are brought to one scale by it.
+    """
     if not candidates:
         return []
     found = sorted(candidates, key=lambda one: place_of(one.record))
@@ -105,25 +112,35 @@ def score(
     added = {term: weight for term, weight in understanding.added.items() if term not in names}
     presence = _presence(found, [*own, *added, *names])
     coverage, matched = _coverage(presence, own, added, for_words, weights)
-    cosine = _cosine(found, query, for_meaning)
+    own_cosines = _cosines(found, query)
+    cosine = _above_common(own_cosines, for_meaning)
     about, who = _persons(records, persons, presence, len(own) + len(added), list(names))
     date, when = _dates(records, understanding.periods)
     columns = {
         "words": coverage
         / weights.words_spread
         * (weights.words_of_dialogue if understanding.dialogue else weights.words),
-        "meaning": cosine / weights.meaning_spread * weights.meaning,
+        "meaning": cosine / weights.meaning_spread * weights.meaning * (weights.usual_cosine / usual_cosine),
         "person": about * weights.person,
         "date": date * weights.date,
         "asked_for": _asked_for(understanding, records) * weights.asked_for,
-        **_kinds(found, kinds, linked, weights),
     }
+    if not understanding.dialogue:
+        # A dialogue looks for what is akin to it, not for an answer.
+        columns |= _kinds(found, kinds, linked, weights)
     evidence = np.sum(list(columns.values()), axis=0)
+    support = (
+        coverage
+        + _nearest(own_cosines, linked) * (weights.usual_cosine / usual_cosine)
+        + about * weights.support_person
+        + date * weights.support_date
+    )
     return [
         Judged(
             record=record,
             vector=found[i].memory.vector,
             evidence=float(evidence[i]),
+            support=float(support[i]),
             coverage=float(coverage[i]),
             cosine=float(cosine[i]),
             parts={name: float(column[i]) for name, column in columns.items() if column[i]},
@@ -186,14 +203,27 @@ def _coverage(
     return coverage, matched
 
 
-def _cosine(found: Sequence[Candidate], query: Vectors | None, around: Floats) -> Floats:
-    """Cosine to the query above the candidates' mean, with what the turns around add."""
+def _cosines(found: Sequence[Candidate], query: Vectors | None) -> Floats:
     if query is None or not query.any():
         return np.zeros(len(found))
-    cosines = np.stack([one.memory.vector for one in found]).astype(np.float64) @ query.astype(np.float64)
-    common = max(0.0, float(cosines.mean())) * len(found) / (len(found) + MEAN_NEEDS)
+    return np.stack([one.memory.vector for one in found]).astype(np.float64) @ query.astype(np.float64)
+
+
+def _above_common(cosines: Floats, around: Floats) -> Floats:
+    """Cosine above the candidates' mean, with what the turns around add."""
+    common = max(0.0, float(cosines.mean())) * len(cosines) / (len(cosines) + MEAN_NEEDS)
     above: Floats = around @ (cosines - common)
     return above
+
+
+def _nearest(cosines: Floats, linked: Sequence[bool]) -> Floats:
+    """The best cosine of a turn and the two beside it."""
+    nearest = cosines.copy()
+    for i in range(1, len(cosines)):
+        if linked[i]:
+            nearest[i] = max(nearest[i], cosines[i - 1])
+            nearest[i - 1] = max(nearest[i - 1], cosines[i])
+    return nearest
 
 
 def _persons(

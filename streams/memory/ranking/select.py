@@ -58,11 +58,11 @@ def _wording(record: MemoryRecord) -> str:
     return _NO_LETTER.sub("", fold(record.content))
 
 
-def ranked(judged: Sequence[Judged], weights: Weights) -> Iterator[Judged]:
+def ranked(judged: Sequence[Judged], worth_of: Callable[[Judged], float], weights: Weights) -> Iterator[Judged]:
     """Best first. A turn beside one already listed counts less: most of its evidence is that one's."""
     ordered = sorted(judged, key=lambda one: one.record.memory_id)
     places = {one.record.memory_id: place for place, one in enumerate(ordered)}
-    worth = np.array([one.evidence for one in ordered])
+    worth = np.array([worth_of(one) for one in ordered], np.float64)
     for _ in ordered:
         best = int(worth.argmax())
         worth[best] = -np.inf
@@ -76,6 +76,7 @@ def select(
     judged: Sequence[Judged],
     *,
     enough: Callable[[Judged], bool],
+    worth_of: Callable[[Judged], float],
     top_k: int,
     weights: Weights,
     keep_superseded: bool = False,
@@ -88,7 +89,7 @@ def select(
     replaced = set() if keep_superseded else {old for one in supported for old in one.record.supersedes}
     shown: list[Judged] = []
     said: set[str] = set()
-    for one in ranked(supported, weights):
+    for one in ranked(supported, worth_of, weights):
         wording = _wording(one.record)
         if wording in said or one.record.memory_id in replaced:
             continue

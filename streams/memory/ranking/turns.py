@@ -55,31 +55,30 @@ def kind_of(record: MemoryRecord) -> Kind:
     )
 
 
-def place_of(record: MemoryRecord) -> tuple[str, int, str, int, int]:
-    """Where a turn stands: session, then the order of the store."""
+def place_of(record: MemoryRecord) -> tuple[bool, str, int, str, int, int]:
+    """Reading order: the turns session by session in the store's order, then the facts, which stand in none."""
     source = record.source
-    return record.session_id, record.sequence, source.event_id, source.message, source.start
+    turn = record.layer is Layer.EPISODE
+    return not turn, record.session_id, record.sequence, source.event_id, source.message, source.start
 
 
 def steps(records: Sequence[MemoryRecord], anchors: Sequence[bool], reach: int) -> list[bool]:
     """For records in reading order: whether each is the very next turn after the one before it.
 
     Around an anchor `reach` turns on either side are present, so inside that window neighbours in the list are
-    neighbours in the session; between two windows turns may be missing. Facts stand in no conversation.
+    neighbours in the session; between two windows turns may be missing.
     """
     linked = [False] * len(records)
-    turns = [i for i, record in enumerate(records) if record.layer is Layer.EPISODE]
-    inside = [False] * len(turns)
-    for at, index in enumerate(turns):
-        if anchors[index]:
+    for at, anchor in enumerate(anchors):
+        if anchor:
             # Pairs (k - 1, k) that lie within the window of this anchor.
-            for k in range(max(1, at - reach + 1), min(len(turns), at + reach + 1)):
-                inside[k] = True
-    for k in range(1, len(turns)):
-        one, other = records[turns[k - 1]], records[turns[k]]
-        linked[turns[k]] = (
-            inside[k]
-            and turns[k] == turns[k - 1] + 1
+            for k in range(max(1, at - reach + 1), min(len(records), at + reach + 1)):
+                linked[k] = True
+    for k in range(1, len(records)):
+        one, other = records[k - 1], records[k]
+        linked[k] = (
+            linked[k]
+            and one.layer is other.layer is Layer.EPISODE
             and one.session_id == other.session_id
             and other.occurred_at - one.occurred_at <= PAUSE
         )

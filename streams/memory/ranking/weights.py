@@ -24,7 +24,7 @@ class Weights:
 
     # Words: IDF-weighted coverage of the query, in units of its usual spread; synonyms and members of a kind less.
     words: float = 1.0
-    words_of_dialogue: float = 0.3
+    words_of_dialogue: float = 0.6
     words_spread: float = 0.155
     synonyms: float = 0.3
     members: float = 0.3
@@ -33,9 +33,19 @@ class Weights:
     meaning: float = 0.8
     meaning_spread: float = 0.16
 
-    # Support (words, meaning and matches, without the kind of turn) under which nothing is shown: relevance 0.5.
-    threshold: float = 1.5
-    threshold_slope: float = 1.0
+    # Support for an answer: coverage + cosine of the turn or one beside it (a profile's `recall` cosine counts as
+    # `usual_cosine`) + matches. Nothing is shown unless one memory reaches the threshold, and nothing below it by more
+    # than the slack.
+    threshold: float = 0.83
+    threshold_slack: float = 0.3
+    threshold_words_only: float = 0.5
+    # A dialogue has many words and no single one that must be met.
+    threshold_dialogue: float = 0.45
+    usual_cosine: float = 0.35
+    support_person: float = 0.1
+    support_date: float = 0.3
+    # Relevance is a logistic function of support, 0.5 at the threshold, of this width.
+    relevance_width: float = 0.2
 
     # What a turn takes over from the turns around it, for words and for meaning: the one before, the one before if it
     # is a question (a turn answers it), the one after; the second on either side a share of the first.
