@@ -77,7 +77,8 @@ async def test_workers_that_die_at_random(kafka: EmbeddedKafka, how: str, worker
                 victim.kill()
             else:
                 victim.terminate()
-                assert await victim.gone() in (0, 70)
+                # -15: it had not come so far as to handle signals.
+                assert await victim.gone() in (0, 70, -15)
             victim.spawn()
             # Some die again while they start.
             if rng.random() < 0.7:
