@@ -222,8 +222,8 @@ class MemoryStore:
         docs = self._docs.get(tenant.key, {})
         return [docs[kind, key] for key in keys if (kind, key) in docs]
 
-    async def find_docs(self, tenant: Tenant, kind: str) -> list[Doc]:
-        return [d for (k, _), d in sorted(self._docs.get(tenant.key, {}).items()) if k == kind]
+    async def find_docs(self, tenant: Tenant, *kinds: str) -> list[Doc]:
+        return [d for (k, _), d in sorted(self._docs.get(tenant.key, {}).items()) if k in kinds]
 
     async def delete_docs(self, tenant: Tenant, kind: str, keys: Sequence[str]) -> None:
         for key in keys:

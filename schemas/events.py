@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field
 
 from schemas.base import Instant, Name, WireModel
 from schemas.memory import Statement, TimeRef
-from schemas.tenant import Tenant
+from schemas.tenant import Tenant, tenant_of
 
 __all__ = ["Candidate", "CandidateEvent", "ConversationEvent", "Message", "RedactedEvent", "TimeRef"]
 
@@ -49,7 +49,7 @@ class TenantRecord(WireModel):
 
     @property
     def tenant(self) -> Tenant:
-        return Tenant(namespace=self.namespace, user_id=self.user_id)
+        return tenant_of(self.namespace, self.user_id)
 
 
 class ConversationEvent(TenantRecord):

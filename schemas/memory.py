@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import Field
 
 from schemas.base import Instant, Name, WireModel
-from schemas.tenant import Tenant
+from schemas.tenant import Tenant, tenant_of
 
 
 class Layer(StrEnum):
@@ -139,7 +139,7 @@ class MemoryRecord(Statement):
 
     @property
     def tenant(self) -> Tenant:
-        return Tenant(namespace=self.namespace, user_id=self.user_id)
+        return tenant_of(self.namespace, self.user_id)
 
     @property
     def slot(self) -> str | None:

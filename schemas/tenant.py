@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Self
 from urllib.parse import quote, unquote
 
 from pydantic import BaseModel, ConfigDict
 
 from schemas.base import Name
+
+
+@lru_cache(maxsize=4096)
+def _key(namespace: str, user_id: str) -> str:
+    return f"{quote(namespace, safe='')}/{quote(user_id, safe='')}"
+
+
+@lru_cache(maxsize=4096)
+def tenant_of(namespace: str, user_id: str) -> Tenant:
+    """The tenant of a record, whose names were checked when it was read."""
+    return Tenant(namespace=namespace, user_id=user_id)
 
 
 class Tenant(BaseModel):
@@ -25,7 +37,7 @@ class Tenant(BaseModel):
     @property
     def key(self) -> str:
         """Percent-encoded `namespace/user_id`: unambiguous whatever the names contain."""
-        return f"{quote(self.namespace, safe='')}/{quote(self.user_id, safe='')}"
+        return _key(self.namespace, self.user_id)
 
     @classmethod
     def from_key(cls, key: str) -> Self:

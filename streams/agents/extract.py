@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 
 from schemas import Candidate, CandidateEvent, RedactedEvent
-from streams.agents.redact import INLINE_CHARS, parked_candidate
+from streams.agents.redact import parked_candidate
+from streams.long_text import in_thread_if_long
 from streams.memory.extraction import Extractor, episodes
 from streams.memory.redaction import is_only_placeholders
 from streams.outcome import Done, Outbound, Outcome, Parked
@@ -39,7 +39,7 @@ class ExtractStage:
         found: tuple[Candidate, ...] = extraction.candidates
         if self._with_episodes:
             size = sum(len(message.text) for message in event.messages)
-            found += await asyncio.to_thread(episodes, event) if size > INLINE_CHARS else episodes(event)
+            found += await in_thread_if_long(lambda: episodes(event), size)
         # "My phone number is [PHONE_1]" says nothing without the number.
         found = tuple(c for c in found if not is_only_placeholders(c.content))
         if event.min_importance is not None:

@@ -69,7 +69,7 @@ class RecallHandler:
             check_key(record, request.tenant)
             kind = request.kind
             deadline = request.deadline or record.timestamp + timedelta(seconds=self._settings.recall_deadline_seconds)
-            left = (deadline - datetime.now(UTC)).total_seconds() - REPLY_MARGIN_SECONDS
+            left = _left(deadline)
             if left <= 0:
                 metrics.RECALLS.labels(kind, "past_deadline").inc()
                 return
@@ -95,7 +95,7 @@ class RecallHandler:
 
     async def _answer(self, record: Inbound, request: RecallRequest, target: ReplyTo, deadline: datetime) -> None:
         if request.kind == "recall":
-            reply = await self._recall(record, request)
+            reply = await self._recall(record, request, deadline)
             await self._reply(record, request.tenant, target, reply)
             if request.reinforce and reply.memories:
                 self._reinforce(record, request, reply)
@@ -106,7 +106,7 @@ class RecallHandler:
             reply = RecallReply(kind=request.kind, memories=found, part=part, parts=max(1, len(pages)))
             await self._reply(record, request.tenant, target, reply)
 
-    async def _recall(self, record: Inbound, request: RecallRequest) -> RecallReply:
+    async def _recall(self, record: Inbound, request: RecallRequest, deadline: datetime) -> RecallReply:
         session = self._redactor.session()
         clean = request.model_copy(
             update={
@@ -121,6 +121,7 @@ class RecallHandler:
             embedder=self._embedder,
             now=request.now or record.timestamp,
             profile=self._embedder.profile,
+            budget_seconds=_left(deadline),
         )
         metrics.RECALL_RESULTS.observe(len(reply.memories))
         for step, spent in reply.timings_ms.items():
@@ -183,6 +184,11 @@ class RecallHandler:
         except DependencyDown as error:
             # A lost access costs some importance, never a memory.
             log.warning("an access was not recorded: %s", error)
+
+
+def _left(deadline: datetime) -> float:
+    """Seconds until the reply must be on its way."""
+    return (deadline - datetime.now(UTC)).total_seconds() - REPLY_MARGIN_SECONDS
 
 
 PROFILE = Where(layers=(Layer.FACT,), statuses=(MemoryStatus.ACTIVE,))

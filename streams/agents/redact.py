@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 from collections import Counter
@@ -15,6 +14,7 @@ from schemas import CandidateEvent, ConversationEvent, Message, RedactedEvent, W
 from schemas.events import EventId, TenantRecord
 from streams import metrics
 from streams.errors import BadData
+from streams.long_text import in_thread_if_long
 from streams.memory.redaction import Redaction, Redactor
 from streams.outcome import Done, Outbound, Outcome, Parked
 from streams.records import Inbound, check_key, cloud_event, decode, reply_to
@@ -22,8 +22,6 @@ from streams.settings import Settings
 
 # Client clocks drift; a time further ahead than this is not believed.
 MAX_AHEAD = timedelta(minutes=5)
-# Longer texts are redacted in a thread, so that the event loop is never held for more than some milliseconds.
-INLINE_CHARS = 4_000
 
 
 class RedactStage:
@@ -55,10 +53,9 @@ class RedactStage:
             return Parked(self.name, error.reason, tuple(parked_candidate(record, self.name, error.reason)), "BadData")
         size = sum(len(m.text) for m in (*event.messages, *event.context))
         timezone = event.timezone or self._settings.timezone_of(event.namespace)
-        if size > INLINE_CHARS:
-            redacted = await asyncio.to_thread(redact_event, event, self._redactor, record.timestamp, timezone)
-        else:
-            redacted = redact_event(event, self._redactor, record.timestamp, timezone)
+        redacted = await in_thread_if_long(
+            lambda: redact_event(event, self._redactor, record.timestamp, timezone), size
+        )
         for entity, count in redacted.redactions.items():
             metrics.REDACTIONS.labels(entity).inc(count)
         headers = cloud_event(

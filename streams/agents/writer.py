@@ -18,6 +18,7 @@ import asyncio
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -37,6 +38,7 @@ from schemas import (
 from schemas.memory import Statement
 from streams import metrics
 from streams.emitter import Emitter
+from streams.long_text import in_thread_if_long
 from streams.memory.fences import blocked_by
 from streams.memory.lexical import passage_text, sparse_passage
 from streams.memory.redaction import Redactor
@@ -122,8 +124,9 @@ class Writer:
             with step_time("read"):
                 known = await self._receipts(tenant, [event.event_id for _, event in events])
                 fences = await self.fences(tenant)
+                dropped = await self._dropped({c.content for _, event in events for c in event.candidates})
             self._at_step("read")
-            plan = self._plan(tenant, events, known, fences)
+            plan = self._plan(tenant, events, known, fences, dropped)
             with step_time("embed"):
                 fresh = await self._embed(plan.new)
             self._at_step("embedded")
@@ -144,12 +147,21 @@ class Writer:
     async def fences(self, tenant: Tenant) -> list[Fence]:
         return [Fence.model_validate(doc.body) for doc in await self._store.find_docs(tenant, "fence")]
 
+    async def _dropped(self, texts: AbstractSet[str]) -> AbstractSet[str]:
+        """Those that a second look finds to hold what must never be remembered."""
+
+        def look() -> AbstractSet[str]:
+            return {text for text in texts if self._redactor.contains_dropped(text) is not None}
+
+        return await in_thread_if_long(look, sum(map(len, texts)))
+
     def _plan(
         self,
         tenant: Tenant,
         events: Sequence[tuple[Inbound, CandidateEvent]],
         known: Mapping[str, Receipt],
         fences: Sequence[Fence],
+        dropped: AbstractSet[str],
     ) -> _Plan:
         plan = _Plan()
         seen: dict[str, tuple[str, str, str]] = {
@@ -185,7 +197,7 @@ class Writer:
                 record = self._record(tenant, event, item)
                 if not event.after_forget and blocked_by(fences, record) is not None:
                     reason = "forgotten"
-                elif self._redactor.contains_dropped(record.content) is not None:
+                elif record.content in dropped:
                     metrics.REDACTION_GUARD.inc()
                     reason = "redaction_guard"
                 else:
@@ -238,10 +250,8 @@ class Writer:
             return []
         texts = [passage_text(record) for record in records]
         vectors = await self._embedder.embed_passages(texts)
-        return [
-            StoredMemory(record, vector, sparse_passage(text))
-            for record, vector, text in zip(records, vectors, texts, strict=True)
-        ]
+        sparse = await in_thread_if_long(lambda: [sparse_passage(text) for text in texts], sum(map(len, texts)))
+        return [StoredMemory(*made) for made in zip(records, vectors, sparse, strict=True)]
 
     async def _settle(
         self, tenant: Tenant, fresh: Sequence[StoredMemory]

@@ -321,16 +321,16 @@ class EngineStore:
         found = {row.id: doc_of(row.payload) for row in await self._own(tenant, STATE, _unique(ids))}
         return [found[point] for point in ids if point in found]
 
-    async def find_docs(self, tenant: Tenant, kind: str) -> list[Doc]:
+    async def find_docs(self, tenant: Tenant, *kinds: str) -> list[Doc]:
         docs: list[Doc] = []
         cursor: str | None = None
         while True:
             rows, cursor = await self._engine.scroll(
-                STATE, of_tenant(tenant, Match("kind", (kind,))), limit=CHUNK, cursor=cursor
+                STATE, of_tenant(tenant, Match("kind", kinds)), limit=CHUNK, cursor=cursor
             )
             docs.extend(doc_of(row.payload) for row in rows)
             if cursor is None:
-                return sorted(docs, key=lambda doc: doc.key)
+                return sorted(docs, key=lambda doc: (doc.kind, doc.key))
 
     async def delete_docs(self, tenant: Tenant, kind: str, keys: Sequence[str]) -> None:
         for chunk in _chunks(_unique(doc_id(tenant, kind, key) for key in keys)):

@@ -1,6 +1,6 @@
 """What the one writer of a tenant need not ask the store again: its documents, and that its archive is empty.
 
-Most users have no fence, no directive, no verdict and nothing archived, yet every step asks for all of them. As long as
+Most users have no fence, no directive and nothing archived, yet every step asks for all of them. As long as
 a process holds a tenant's partition nobody else writes them, so an answer stays true until this process writes, or
 until partitions move (`forget_all`).
 """
@@ -14,6 +14,8 @@ from schemas import MemoryRecord, Tenant
 from streams.ports import Doc, MemoryStore, Scored, StoredMemory, Vectors, Where
 
 REMEMBERED_TENANTS = 20_000
+# What most users have none of; one lookup answers for all.
+RARE = ("fence", "directive")
 
 
 class OwnedStore:
@@ -21,7 +23,7 @@ class OwnedStore:
 
     def __init__(self, store: MemoryStore) -> None:
         self._store = store
-        self._docs: OrderedDict[tuple[str, str], list[Doc]] = OrderedDict()
+        self._docs: OrderedDict[str, list[Doc]] = OrderedDict()
         self._no_archive: OrderedDict[str, None] = OrderedDict()
 
     def forget_all(self) -> None:
@@ -29,29 +31,29 @@ class OwnedStore:
         self._docs.clear()
         self._no_archive.clear()
 
-    async def find_docs(self, tenant: Tenant, kind: str) -> list[Doc]:
-        key = (tenant.key, kind)
-        if key in self._docs:
-            self._docs.move_to_end(key)
-            return list(self._docs[key])
-        found = await self._store.find_docs(tenant, kind)
-        self._docs[key] = found
-        if len(self._docs) > 4 * REMEMBERED_TENANTS:
-            self._docs.popitem(last=False)
-        return list(found)
+    async def find_docs(self, tenant: Tenant, *kinds: str) -> list[Doc]:
+        if not set(kinds) <= set(RARE):
+            return await self._store.find_docs(tenant, *kinds)
+        known = self._docs.get(tenant.key)
+        if known is None:
+            known = self._docs[tenant.key] = await self._store.find_docs(tenant, *RARE)
+            if len(self._docs) > REMEMBERED_TENANTS:
+                self._docs.popitem(last=False)
+        self._docs.move_to_end(tenant.key)
+        return [doc for doc in known if doc.kind in kinds]
 
     async def put_docs(self, tenant: Tenant, docs: Sequence[Doc]) -> None:
         try:
             await self._store.put_docs(tenant, docs)
         finally:
-            for kind in {doc.kind for doc in docs}:
-                self._docs.pop((tenant.key, kind), None)
+            if any(doc.kind in RARE for doc in docs):
+                self._docs.pop(tenant.key, None)
 
     async def delete_docs(self, tenant: Tenant, kind: str, keys: Sequence[str]) -> None:
         try:
             await self._store.delete_docs(tenant, kind, keys)
         finally:
-            self._docs.pop((tenant.key, kind), None)
+            self._docs.pop(tenant.key, None)
 
     async def get_docs(self, tenant: Tenant, kind: str, keys: Sequence[str]) -> list[Doc]:
         return await self._store.get_docs(tenant, kind, keys)
