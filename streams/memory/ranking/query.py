@@ -11,6 +11,7 @@ from typing import Final, Literal
 from schemas import RecallRequest
 from streams.memory.extraction.lang import language
 from streams.memory.lexical import terms
+from streams.memory.lexicon import FUNCTION_CHARACTERS
 from streams.memory.ranking.dialogue import turns_of
 from streams.memory.ranking.everyday import expand
 from streams.memory.ranking.weights import Weights
@@ -68,7 +69,7 @@ def understand(request: RecallRequest, now: datetime, weights: Weights) -> Under
     spoken = [turn for turn in turns if not turn.assistant] or turns
     text = "\n".join(turn.text for turn in spoken)
     text = text[-DIALOGUE_CHARS:] if dialogue else text[:QUESTION_CHARS]
-    words = tuple(dict.fromkeys(terms(text)))
+    words = content_words(text)
     expansion = expand(words)
     added = {term: share * weights.members for term, share in expansion.members.items()}
     added |= {term: share * weights.synonyms for term, share in expansion.synonyms.items()}
@@ -90,6 +91,16 @@ def understand(request: RecallRequest, now: datetime, weights: Weights) -> Under
         periods=() if dialogue else _periods(asked, now, request.timezone or "UTC"),
         asks=None if dialogue else asks,
     )
+
+
+def content_words(text: str) -> tuple[str, ...]:
+    """The distinct terms of a query that say what it asks for; all of them when none does.
+
+    >>> content_words("我该怎么准备出行")
+    ('准备', '备出', '出行')
+    """
+    found = tuple(dict.fromkeys(terms(text)))
+    return tuple(term for term in found if FUNCTION_CHARACTERS.isdisjoint(term)) or found
 
 
 def _periods(text: str, now: datetime, zone: str) -> tuple[Period, ...]:

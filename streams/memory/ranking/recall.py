@@ -143,7 +143,8 @@ async def _weigh(
     clock.lap("search")
     judged = score(understanding, search.candidates, query, weights=weights, usual_cosine=profile.recall)
     clock.lap("score")
-    return _Weighed(understanding, judged, anchors, threshold(understanding, query is not None, weights), degraded)
+    needed = threshold(understanding, len(judged), query is not None, weights)
+    return _Weighed(understanding, judged, anchors, needed, degraded)
 
 
 def search_words(understanding: Understanding) -> dict[str, float]:

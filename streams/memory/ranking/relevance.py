@@ -16,11 +16,15 @@ from streams.memory.ranking.weights import Weights
 DAY: Final = timedelta(days=1)
 
 
-def threshold(understanding: Understanding, with_model: bool, weights: Weights) -> float:
-    """The support that an answer needs."""
+def threshold(understanding: Understanding, candidates: int, with_model: bool, weights: Weights) -> float:
+    """The support that an answer needs among so many candidates."""
     if understanding.dialogue:
-        return weights.threshold_dialogue
-    return weights.threshold if with_model else weights.threshold_words_only
+        least = weights.threshold_dialogue
+    elif with_model:
+        least = weights.threshold
+    else:
+        least = weights.threshold_words_only
+    return least + weights.threshold_growth * math.log(max(1, candidates))
 
 
 def relevance(support: float, needed: float, weights: Weights) -> float:
