@@ -1,0 +1,139 @@
+"""After a memory was stored: reinforced, archived, restored, replaced, forgotten. One worker on real Kafka."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from schemas import DecayTick, MemoryRecord, MemoryStatus
+from streams.adapters.kafka_broker import EmbeddedKafka
+from streams.client import BadRequest, MemoryClient
+from streams.kafka import make_producer
+from streams.settings import SHARDS
+from tests.harness import Pipeline, eventually, pipeline
+
+WHO = {"namespace": "shop", "user_id": "u1"}
+
+
+@pytest.fixture
+async def line(kafka: EmbeddedKafka, topic_prefix: str):
+    async with pipeline(kafka.bootstrap, topic_prefix) as made:
+        await made.worker().start()
+        yield made
+
+
+async def tell(memory: MemoryClient, event_id: str, text: str, minute: int = 0, **fields: object) -> list[MemoryRecord]:
+    outcome = await memory.publish_and_wait(
+        event_id=event_id,
+        text=text,
+        session_id="s",
+        occurred_at=datetime(2026, 3, 2, 9, minute, tzinfo=UTC),
+        deadline=60,
+        **WHO,
+        **fields,
+    )
+    return list(outcome.memories)
+
+
+async def window_ends(line: Pipeline, end: datetime) -> None:
+    """A tick for every shard, as the timer would emit it."""
+    producer = make_producer(line.settings, max_request_size=100_000)
+    await producer.start()
+    for shard in range(SHARDS):
+        tick = DecayTick(shard=shard, window_start=end - timedelta(hours=6), window_end=end)
+        await producer.send_and_wait(
+            line.settings.topic_prefix + "decay",
+            value=tick.to_bytes(),
+            key=str(shard).encode(),
+            partition=shard % line.settings.partitions,
+        )
+    await producer.stop()
+
+
+async def stored(memory: MemoryClient, memory_id: str) -> MemoryRecord | None:
+    found = await memory.get(memory_id, deadline=30, **WHO)
+    return found[0] if found else None
+
+
+async def test_access_archive_restore(line: Pipeline) -> None:
+    async with line.client() as memory:
+        told = await tell(memory, "e1", "I live in Bonn near the river.")
+        ids = {m.memory_id for m in told}
+        reply = await memory.recall("Bonn near the river", deadline=30, **WHO)
+        assert reply.memories
+        seen = reply.memories[0].memory.memory_id
+
+        async def counted() -> bool:
+            record = await stored(memory, seen)
+            return record is not None and record.access_count == 1
+
+        await eventually(counted, what="the access to be counted")
+        await window_ends(line, datetime.now(UTC) + timedelta(days=200))
+
+        async def archived() -> bool:
+            records = await memory.get(*ids, deadline=30, **WHO)
+            return [r.status for r in records] == [MemoryStatus.ARCHIVED] * len(ids)
+
+        await eventually(archived, what="the window to archive what nobody used")
+        assert (await memory.recall("Bonn near the river", deadline=30, **WHO)).memories == ()
+        receipt = await memory.restore(*ids, "mem_" + "0" * 32, **WHO)
+        assert set(receipt.restored) == ids
+        assert receipt.unknown == ("mem_" + "0" * 32,)
+        assert (await memory.recall("Bonn near the river", deadline=30, **WHO)).memories
+
+
+async def test_a_newer_value_replaces_the_older(line: Pipeline) -> None:
+    async with line.client() as memory:
+        old = next(m for m in await tell(memory, "e1", "I live in Bonn.") if m.layer == "fact")
+        new = next(m for m in await tell(memory, "e2", "I moved to Berlin.", 5) if m.layer == "fact")
+        assert old.memory_id in new.supersedes, "the new memory names what it replaces from birth"
+
+        async def replaced() -> bool:
+            record = await stored(memory, old.memory_id)
+            return record is not None and record.superseded_by == new.memory_id
+
+        await eventually(replaced, what="the supersede event to be applied")
+        chain = await memory.history(new.memory_id, deadline=30, **WHO)
+        assert [m.memory_id for m in chain] == [old.memory_id, new.memory_id]
+
+
+async def test_forgotten_stays_forgotten(line: Pipeline) -> None:
+    async with line.client() as memory:
+        told = await tell(memory, "e1", "My sister Lisa plays the violin in Graz.")
+        kept = await tell(memory, "e2", "The Apollo project is led by Dana.", 1)
+        receipt = await memory.forget(memory_ids=[told[0].memory_id], **WHO)
+        assert sum(receipt.removed.values()) == len(told), "the message goes with the fact that was taken from it"
+        assert receipt.kept_until.keys() >= {line.settings.topic_prefix + "conversations"}
+        assert await memory.get(*(m.memory_id for m in told), **WHO) == []
+        # The same event again, and the same words in a new event dated before the command.
+        again = await memory.publish_and_wait(
+            event_id="e1",
+            text="My sister Lisa plays the violin in Graz.",
+            session_id="s",
+            occurred_at=datetime(2026, 3, 2, 9, tzinfo=UTC),
+            deadline=60,
+            **WHO,
+        )
+        assert again.memories == ()
+        assert (await memory.get(*(m.memory_id for m in kept), **WHO)) != []
+        everything = await memory.forget(everything=True, **WHO)
+        assert sum(everything.removed.values()) == len(kept)
+        assert await memory.export(**WHO) == []
+        old = await tell(memory, "e3", "I live in Oslo.", 2)
+        assert old == [], "old history does not come back"
+        willing = await tell(memory, "e4", "I live in Oslo.", 3, after_forget=True)
+        assert willing, "unless it is imported on purpose"
+        new = await memory.publish_and_wait(text="I live in Porto now.", deadline=60, **WHO)
+        assert new.memories, "what is said after the command is remembered"
+        assert not [v for k, v in (await line.compacted("records")).items() if b"Lisa" in v or b"Dana" in v]
+
+
+async def test_forget_wants_one_scope(line: Pipeline) -> None:
+    async with line.client() as memory:
+        with pytest.raises(BadRequest):
+            await memory.forget(**WHO)
+        with pytest.raises(BadRequest):
+            await memory.forget(everything=True, session_id="s", **WHO)
+        with pytest.raises(BadRequest):
+            await memory.forget(namespace="shop", user_id="*", everything=True)
