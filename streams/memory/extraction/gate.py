@@ -17,7 +17,8 @@ _SYSTEM = re.compile(
     r"|(?:system|assistant)\s*(?:prompt)?\s*:"
     r"|ignore (?:all |any )?(?:previous|prior|above)\b|from now on,? you are\b|pretend (?:to be|you)\b"
     r"|#+\s*(?:instructions?|system|role)\b)"
-    r"|^\W*(?:你(?:现在)?(?:是|将?扮演)(?:一[个名位]|我的)|请?(?:扮演|充当|作为一[个名位])|系统提示|忽略(?:以上|之前|前面))",
+    r"|^\W*(?:你(?:现在)?(?:是|将?扮演)(?:一[个名位]|我的)|请?(?:扮演|充当|作为一[个名位])|系统提示|忽略(?:以上"
+    r"|之前|前面))",
     re.IGNORECASE,
 )
 _HEARTBEAT = re.compile(
@@ -26,7 +27,8 @@ _HEARTBEAT = re.compile(
 _SECRET_NOUN = re.compile(
     r"\b(?:phone|mobile|cell|telephone|numbers?|e-?mails?|mail|address|cards?|credit|bank|account|ids?|identity"
     r"|passport|codes?|passwords?|passcode|pin|keys?|api"
-    r"|token|ip|contact|login|ssn|iban|plate|url|link|whatsapp|wechat)\b|手机|电话|号码?|邮箱|邮件|地址|身份证|银行卡?|卡号|账号|账户|密码"
+    r"|token|ip|contact|login|ssn|iban|plate|url|link|whatsapp|wechat)\b|手机|电话|号码?|邮箱|邮件|地址|身份证"
+    r"|银行卡?|卡号|账号|账户|密码"
     r"|验证码|联系方式|微信|护照|车牌|密钥|链接|我的",
     re.IGNORECASE,
 )
@@ -100,6 +102,15 @@ _EN_EMPTY = _words(
     "wassup whassup whatsup hru hola aloha adieu cheerio toodles tata ttyl brb gn gm hiii heyy helloo thnx thanx "
     "tks tysm np yw "
     "so-so meh eh huh whew phew ugh oops whoops yikes tada voila okay! moment's instead quite"
+    " bet betcha chance circumstances afraid means naturally false guess beats hard dunno iffy fifty jury "
+    "perchance conceivably"
+    " conceivable feasible jose nada zilch nein oui undoubtedly unquestionably indubitably positively truth untrue "
+    "inaccurate"
+    " mistaken concur contrary opposite alligator adios obliged lifesaver rocks signing sayonara gday g'day mornin "
+    "evenin til"
+    " hows hanging happening happenin shaking pleasant blessed safe solved solves resolved efficient efficiently "
+    "prompt thats"
+    " whos heres lets cant wont dont didnt isnt wasnt doesnt youve weve ive theyre hes shes"
 )
 _EN_YES_NO = re.compile(
     r"^\W*(?:yes|yeah|yea|yep|yup|sure|ok|okay|no|nope|nah|right|correct|exactly|absolutely|definitely|of course|"
@@ -124,9 +135,24 @@ _EN_ABOUT_ME = re.compile(
     r"|time|pleasure))",
     re.IGNORECASE,
 )
+# A few words that greet, part, praise or speak of the assistant, without any point of their own.
+_EN_ADDRESSED = re.compile(
+    r"^\W*(?:hi|hello|hey|howdy|good (?:morning|afternoon|evening|night|day)|bye|goodbye|see (?:you|ya)|so long"
+    r"|take care|until|have a|nice|great"
+    r"|awesome|cool|wow|well done|good (?:job|work|one|bot)|it was (?:nice|great|good)|what'?s up|how (?:are|is|do"
+    r"|'?s))\b"
+    r"|\b(?:you|your|you['’]re|you['’]ve|ya)\b",
+    re.IGNORECASE,
+)
+_EN_POINT = re.compile(
+    r"\b(?:i|i['’]\w+|my|mine|me|we|our|please|can|could|would|will|should|find|search|show|give|tell|call|set"
+    r"|make|want|need|what(?!['’]?s up)"
+    r"|where|which|when|who|why|remind|book|play|use|address|always|never|don['’]?t|stop|keep)\b",
+    re.IGNORECASE,
+)
 _EN_REQUEST = re.compile(
-    r"\?|\b(?:can|could|would|will) you\b|\bplease (?!do\b)|\b(?:what|where|which|how|find|search|show|give|tell"
-    r"|look)\b",
+    r"\?|\b(?:can|could|would|will) you\b|\bplease (?!do\b)|\b(?:what|where|which|how|find|search)\b"
+    r"|\b(?:show|give|tell|look)\b",
     re.IGNORECASE,
 )
 _EN_DETAIL = re.compile(
@@ -141,6 +167,9 @@ _EN_WORD = re.compile(r"[a-z0-9\u00c0-\u024f]+(?:['’-][a-z0-9]+)*", re.IGNOREC
 # Manners of other languages are not known here: what is longer than a greeting is taken as saying something.
 _OTHER_LETTER = re.compile(r"[^\W\d_a-zA-Z\u00c0-\u024f]")
 _LONGEST_OTHER_GREETING = 12  # letters
+_EN_OWN = re.compile(r"\b(?:i|i['’]\w+|im|my|we|we['’]re)\b", re.IGNORECASE)
+_FEW_WORDS = 7
+_BARE_WORDS = 2  # one word answers something that nobody will know later
 _STRETCH = 400  # characters
 _LONGEST_MANNERS = 20  # words; "Yes, please reserve a room for me" says nothing that the question did not
 _CHINESE = re.compile(f"[{CJK}]")
@@ -149,21 +178,32 @@ _CHINESE = re.compile(f"[{CJK}]")
 _ZH_SOCIAL = re.compile(
     r"(?:ok|okay|nice|hi|hello|hey|thanks?|thank you|bye)"
     r"|(?:早上|上午|中午|下午|晚上|大家|各位)好|早安|午安|晚安|您好|你好|哈[喽啰罗]|嗨|喂"
-    r"|(?:再|拜)[见拜]|回头见|回见|改天(?:再)?(?:聊|说)|下次(?:再)?(?:聊|说|见)|先这样|就这样|不聊了|不多说了?|我先(?:走|撤|忙|去忙)了?"
-    r"|(?:真(?:的|是)?|太|非常|十分|特别|万分|很|还是|多|好|先|那|这下|实在|衷心|由衷)*(?:感谢|谢谢|多谢|谢了|谢过|谢啦|谢谢啦|谢|感激|感恩)(?:不尽|之至)?"
-    r"|(?:辛苦|麻烦|打扰|劳烦|费心)(?:你|您|大家)?(?:了|啦)?|不(?:客气|用谢|好意思|谢)|没事(?:的|儿)?|没关系的?|别客气|对不起|抱歉|不好意思"
+    r"|(?:再|拜)[见拜]|回头见|回见|改天(?:再)?(?:聊|说)|下次(?:再)?(?:聊|说|见)|先这样|就这样|不聊了|不多说了?"
+    r"|我先(?:走|撤|忙|去忙)了?"
+    r"|(?:真(?:的|是)?|太|非常|十分|特别|万分|很|还是|多|好|先|那|这下|实在|衷心|由衷)*(?:感谢|谢谢|多谢|谢了|谢过"
+    r"|谢啦|谢谢啦|谢|感激|感恩)(?:不尽|之至)?"
+    r"|(?:辛苦|麻烦|打扰|劳烦|费心)(?:你|您|大家)?(?:了|啦)?|不(?:客气|用谢|好意思|谢)|没事(?:的|儿)?|没关系的?"
+    r"|别客气|对不起|抱歉|不好意思"
     r"|(?:没有?|没啥|没什么|无)(?:其[它他])?(?:的)?(?:问题|疑问|事情|事|别的|要问的)(?:要问|可问)?(?:了|啦)?"
     r"|(?:我)?(?:都|已经|全)?(?:问完|记下来?|记住|知道|了解|明白|清楚|懂|收到|听懂|看到|理解|清楚明白)(?:了|啦)?"
     r"|(?:有|还有)(?:其[它他])?(?:问题|需要|事|疑问)(?:我)?(?:再|会)*(?:来)?(?:问|联系|找|咨询|请教)(?:你|您)?"
-    r"|好(?:的|滴|嘞|咧|勒|哒|呀|啊|吧|了|哦|极了|棒)*|行(?:吧|的|啊|了|呀)*|可以(?:的|呀|啊)*|嗯+|恩+|哦+|噢+|喔+|啊+|呃+|唉+|额+|诶+|欸+|嘿+|哈+|呵+|嘻+"
+    r"|好(?:的|滴|嘞|咧|勒|哒|呀|啊|吧|了|哦|极了|棒)*|行(?:吧|的|啊|了|呀)*|可以(?:的|呀|啊)*|嗯+|恩+|哦+|噢+|喔+"
+    r"|啊+|呃+|唉+|额+|诶+|欸+|嘿+|哈+|呵+|嘻+"
     r"|哇+|哎(?:呀|哟)?"
-    r"|对(?:的|呀|啊|对|了)*|是(?:的|呀|啊|这样|吗)*|没错|当然(?:可以)?|没问题|不错|赞|棒|牛|厉害|优秀|完美|妥妥的?|妥了?|稳了?|成交?|中|得嘞"
-    r"|(?:不|没)(?:用|需要|必|要)(?:了|啦)?|不是(?:的|吧)?|不(?:对|行|可以)|随便|都(?:行|可以|好)|无所谓|算了|再说吧?|看情况|也许|可能吧?|不(?:知道|清楚|确定)"
+    r"|对(?:的|呀|啊|对|了)*|是(?:的|呀|啊|这样|吗)*|没错|当然(?:可以)?|没问题|不错|赞|棒|牛|厉害|优秀|完美"
+    r"|妥妥的?|妥了?|稳了?|成交?|中|得嘞"
+    r"|(?:不|没)(?:用|需要|必|要)(?:了|啦)?|不是(?:的|吧)?|不(?:对|行|可以)|随便|都(?:行|可以|好)|无所谓|算了"
+    r"|再说吧?|看情况|也许|可能吧?|不(?:知道|清楚|确定)"
     r"|(?:你|您)?(?:的)?(?:推荐|介绍|解答|回答|帮助|帮忙|建议|分享|指导|支持|提醒|讲解|耐心|热情|服务|信息|优质)"
-    r"|(?:你|您)(?:真|太|好|很|也)?(?:好|棒|厉害|聪明|贴心|可爱|辛苦|牛)(?:了|啦|的)?|亲爱的|亲|同学|朋友|老师|师傅|小姐姐|帅哥"
-    r"|(?:对)?我?(?:来说)?(?:很|非常|十分|挺)?(?:有用|有帮助|满意|开心|高兴)|祝(?:你|您)?(?:生活|工作|天天|一切|好运)?(?:愉快|顺利|开心)?|加油|继续|下一[个步页]|好运"
-    r"|(?:周末|节日|新年|圣诞|中秋|生日|端午|春节)快乐|恭喜(?:发财)?|吃(?:了|饭了)吗|在吗|在不在|忙吗|最近(?:怎么样|好吗)|怎么样"
-    r"|今天?天气(?:真|很|不)?(?:好|错)|不见不散|一言为定|原来如此|这样(?:啊|子)|真的(?:吗|假的)?|确实|果然|有道理|说得(?:对|好|是)|同意|赞同"
+    r"|(?:你|您)(?:真|太|好|很|也)?(?:好|棒|厉害|聪明|贴心|可爱|辛苦|牛)(?:了|啦|的)?|亲爱的|亲|同学|朋友|老师"
+    r"|师傅|小姐姐|帅哥"
+    r"|(?:对)?我?(?:来说)?(?:很|非常|十分|挺)?(?:有用|有帮助|满意|开心|高兴)|祝(?:你|您)?(?:生活|工作|天天|一切"
+    r"|好运)?(?:愉快|顺利|开心)?|加油|继续|下一[个步页]|好运"
+    r"|(?:周末|节日|新年|圣诞|中秋|生日|端午|春节)快乐|恭喜(?:发财)?|吃(?:了|饭了)吗|在吗|在不在|忙吗"
+    r"|最近(?:怎么样|好吗)|怎么样"
+    r"|今天?天气(?:真|很|不)?(?:好|错)|不见不散|一言为定|就?这些(?:了|吧)?|没别的了?|够了|都?(?:解决|搞定)了?"
+    r"|帮了?我?(?:大|很多|不少)忙|原来如此|这样(?:啊|子)|真的(?:吗|假的)?|确实|果然|有道理|说得(?:对|好|是)|同意"
+    r"|赞同"
 )
 _ZH_EMPTY = re.compile(
     r"[我你您他她它咱们俩的了啦吧呢吗嘛呀哟哈哦喔啊呵嗯哎这那就也都还又很太挺真蛮更最非常十分特别比较好多少一下些个点儿着过地得把被给跟和与及或但而且所以因为"
@@ -171,10 +211,12 @@ _ZH_EMPTY = re.compile(
 )
 _ZH_THANKS = re.compile(r"谢|感激|88+[!！]?$")
 _ZH_ABOUT_ME = re.compile(
-    r"我(?:是|叫|姓|住|在(?!想|说)|有(?!空|问题)|不(?:吃|喝|喜欢|能)|讨厌|爱|对.{1,8}过敏|[^，。]{0,4}(?:喜欢|习惯))|我(?:家|妈|爸|老|女|男|儿)"
+    r"我(?:是|叫|姓|住|在(?!想|说)|有(?!空|问题)|不(?:吃|喝|喜欢|能)|讨厌|爱|对.{1,8}过敏|[^，。]{0,4}(?:喜欢"
+    r"|习惯))|我(?:家|妈|爸|老|女|男|儿)"
 )
 _ZH_REQUEST = re.compile(
-    r"[?？]|吗|[么呢]$|帮我|请(?:给|告|帮|推|问)|推荐一|推荐[个家]|给我|告诉|查|找|哪|什么|多少|几点|预[约订定]|想[要去吃住找]|不用了?吧"
+    r"[?？]|吗|[么呢]$|帮我(?!解|查到|找到|这么|那么|大)|请(?:给|告|帮|推|问)|推荐一|推荐[个家]|给我|告诉|查|找|哪"
+    r"|什么|多少|几点|预[约订定]|想[要去吃住找]|不用了?吧"
 )
 _ZH_THANKS_CHARACTERS = 40
 _ZH_OWN_MIN = 2  # the speaker says something of themself
@@ -230,6 +272,16 @@ def _en_content(text: str) -> bool:
         return any(character.isdigit() for character in text) or bool(_CHINESE.search(text) and _zh_content(text))
     if len(found) > _LONGEST_MANNERS:
         return True
+    bare = len(found) <= _BARE_WORDS and len(content) == 1 and not _EN_OWN.search(text)
+    if bare and not any(character.isdigit() for character in text):
+        return False
+    if (
+        len(found) <= _FEW_WORDS
+        and _EN_ADDRESSED.search(text)
+        and not _EN_POINT.search(text)
+        and not _EN_DETAIL.search(text)
+    ):
+        return False
     agrees, thanks = _EN_YES_NO.match(text), _EN_THANKS.search(text)
     if not (agrees or thanks) or _EN_DETAIL.search(text) or _EN_ABOUT_ME.search(text):
         return True
