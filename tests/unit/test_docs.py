@@ -45,16 +45,23 @@ def test_every_setting_says_what_it_is_for() -> None:
     assert [name for name, field in Settings.model_fields.items() if not field.description] == []
 
 
-def functions(path: Path) -> set[str]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+def tests_of(path: Path) -> set[str]:
+    """Functions and methods, and what a property is assigned to."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                names.add(name)
+            case ast.Assign(targets=[ast.Name(id=name)]):
+                names.add(name)
+    return {name for name in names if name.startswith("test_")}
 
 
 def test_every_test_that_is_named_exists(text: str) -> None:
     missing = [
         f"{file}::{name}"
         for file, name in re.findall(r"(tests/[\w/]+\.py)(?:::(\w+))?", text)
-        if not (ROOT / file).is_file() or (name and name not in functions(ROOT / file))
+        if not (ROOT / file).is_file() or (name and name not in tests_of(ROOT / file))
     ]
     assert missing == []
 
@@ -75,7 +82,13 @@ def test_links_lead_somewhere(request: pytest.FixtureRequest, text: str) -> None
 def test_every_variable_that_is_named_exists(text: str) -> None:
     known = {f"MEMSTREAM_{name.upper()}" for name in Settings.model_fields}
     # Of the embedded broker, of the tests.
-    known |= {"MEMSTREAM_CACHE", "MEMSTREAM_MAVEN_REPOSITORY", "MEMSTREAM_DATA", "MEMSTREAM_REQUIRE_DATA"}
+    known |= {
+        "MEMSTREAM_CACHE",
+        "MEMSTREAM_MAVEN_REPOSITORY",
+        "MEMSTREAM_JAVA",
+        "MEMSTREAM_DATA",
+        "MEMSTREAM_REQUIRE_DATA",
+    }
     assert set(re.findall(r"MEMSTREAM_[A-Z_]+[A-Z]", text)) - known == set()
 
 
