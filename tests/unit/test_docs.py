@@ -45,7 +45,7 @@ def test_every_setting_says_what_it_is_for() -> None:
     assert [name for name, field in Settings.model_fields.items() if not field.description] == []
 
 
-def tests_of(path: Path) -> set[str]:
+def named_in(path: Path) -> set[str]:
     """Functions and methods, and what a property is assigned to."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -61,7 +61,7 @@ def test_every_test_that_is_named_exists(text: str) -> None:
     missing = [
         f"{file}::{name}"
         for file, name in re.findall(r"(tests/[\w/]+\.py)(?:::(\w+))?", text)
-        if not (ROOT / file).is_file() or (name and name not in tests_of(ROOT / file))
+        if not (ROOT / file).is_file() or (name and name not in named_in(ROOT / file))
     ]
     assert missing == []
 
