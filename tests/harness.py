@@ -63,7 +63,7 @@ class Process:
     log: Path
     process: subprocess.Popen[bytes] | None = None
 
-    async def start(self, seconds: float = 60.0) -> None:
+    async def start(self, seconds: float = 180.0) -> None:
         """Start and wait for `ready`."""
         self.spawn()
         await self.ready(seconds)
@@ -75,7 +75,7 @@ class Process:
                 self.command, env={**os.environ, **self.environment}, stdout=log, stderr=log, stdin=subprocess.DEVNULL
             )
 
-    async def ready(self, seconds: float = 60.0) -> None:
+    async def ready(self, seconds: float = 180.0) -> None:
         async def said() -> bool:
             assert self.process is not None
             if self.process.poll() is not None:
