@@ -143,6 +143,8 @@ def opposite(old: MemoryRecord, new: MemoryRecord) -> bool:
     one, other = wording(old.content), wording(new.content)
     if bool(denials(old)) == bool(denials(new)) or not one.content or not other.content:
         return False
+    if not (one.denied or other.denied or old.polarity != new.polarity):
+        return False
     if one.figures != other.figures:
         return False
     shared = len(one.content & other.content)

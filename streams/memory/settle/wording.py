@@ -48,7 +48,8 @@ _WEEKDAYS: Final = {
 _DAY: Final = re.compile("|".join(sorted(_WEEKDAYS, key=len, reverse=True)))
 
 _NOT_EN: Final = re.compile(
-    r"\b(?:not|never|no|none|nobody|nothing|neither|nor|without|cannot|dislikes?|hates?|detests?|loathes?|avoid(?:s|ed|ing)?|exclud(?:es?|ed|ing)|prohibit(?:s|ed)?|forbid(?:s|den)?|bans?|banned|"
+    r"\b(?:not|never|no|none|nobody|nothing|neither|nor|without|cannot|dislikes?|hates?|detests?|loathes?|"
+    r"avoid(?:s|ed|ing)?|exclud(?:es?|ed|ing)|prohibit(?:s|ed)?|forbid(?:s|den)?|bans?|banned|"
     r"refuses?|lacks?|stopped|quit|unable|unlike|against|rather than|instead of|\w+n['’]t)\b|\b(?:non|un)-"
 )
 _NOT_ZH: Final = re.compile(
@@ -126,6 +127,12 @@ def figures(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
+_OUTRIGHT: Final = re.compile(
+    r"\b(?:not|never|no longer|cannot|dislikes?|hates?|stopped|quit|\w+n['’]t)\b|"
+    r"不(?!错|錯|仅|僅|但|过|過|管|论|論|如|同)|没(?!关系)|沒|讨厌|討厭|别(?!人|的|墅|名)|未(?!来|來)|无法|戒了"
+)
+
+
 def _marks(table: dict[str, tuple[str, ...]]) -> dict[str, re.Pattern[str]]:
     return {
         band: re.compile("|".join(rf"\b{re.escape(m)}\b" if m.isascii() else re.escape(m) for m in marks))
@@ -152,6 +159,8 @@ class Wording:
     content: frozenset[str]
     figures: frozenset[str]
     denials: int
+    # Denied outright, by "not", "never", "no longer", 不, 没: not only by "without" or "non-".
+    denied: bool
     often: frozenset[str]
     quantity: frozenset[str]
     names: frozenset[str]
@@ -195,6 +204,7 @@ def wording(text: str) -> Wording:
         content=frozenset(said),
         figures=figures(text),
         denials=len(_NOT_EN.findall(folded)) + len(_NOT_ZH.findall(folded)),
+        denied=bool(_OUTRIGHT.search(folded)),
         often=_bands(folded, _OFTEN_MARKS),
         quantity=_bands(folded, _QUANTITY_MARKS),
         names=names(text),
