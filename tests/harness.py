@@ -222,6 +222,10 @@ class Pipeline:
         try:
 
             async def done() -> bool:
+                # What was committed first, the ends after: what a record led to before its commit is then counted.
+                committed = {
+                    role: await admin.list_consumer_group_offsets(self.settings.topic_prefix + role) for role in groups
+                }
                 for role, topics in groups.items():
                     places = [
                         TopicPartition(self.settings.topic_prefix + topic, p)
@@ -229,8 +233,7 @@ class Pipeline:
                         for p in range(self._partitions(topic))
                     ]
                     ends = await consumer.end_offsets(places)
-                    committed = await admin.list_consumer_group_offsets(self.settings.topic_prefix + role)
-                    if any(end > 0 and self._offset(committed, place) < end for place, end in ends.items()):
+                    if any(end > 0 and self._offset(committed[role], place) < end for place, end in ends.items()):
                         return False
                 return True
 

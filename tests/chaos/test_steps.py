@@ -1,0 +1,101 @@
+"""A crash between any two steps: the process kills itself there, and the end is that of an undisturbed run.
+
+The steps are those of the writer (its numbered order), and of every stage the two points around producing: after the
+outcome is known and before anything is sent, and after the broker has acknowledged and before the input is.
+"""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+
+from schemas import Layer
+from streams.adapters.kafka_broker import EmbeddedKafka
+from streams.agents.writer import STEPS
+from streams.runner import RUNNER_STEPS
+from tests.chaos.test_kill import SEED, State, assert_same, fresh
+from tests.harness import Pipeline, end_state, eventually
+from tests.traffic import repeated, traffic
+
+EVENTS, TENANTS = 60, 6
+# So small that each step is passed some tens of times.
+BATCH = 8
+STAGES = ("conversations", "redacted", "candidates", "supersede")
+ALL_STEPS = [*STEPS, *(f"{topic}.{step}" for topic in STAGES for step in RUNNER_STEPS)]
+
+
+async def finished(line: Pipeline, seed: int) -> tuple[State, dict[str, tuple[str, tuple[str, ...]]]]:
+    """The end state, and of each event's one receipt what must not depend on a crash."""
+    ids = {event.event_id for event in traffic(seed, EVENTS, TENANTS)}
+    receipts = await line.all_received(ids, seconds=300)
+    await line.drained(seconds=300)
+    said = {event_id: (receipt.outcome, receipt.memory_ids) for event_id, receipt in receipts.items()}
+    return await end_state(line), said
+
+
+_REFERENCE: dict[int, tuple[State, dict[str, tuple[str, tuple[str, ...]]]]] = {}
+
+
+async def reference(kafka: EmbeddedKafka, seed: int) -> tuple[State, dict[str, tuple[str, tuple[str, ...]]]]:
+    if seed not in _REFERENCE:
+        async with fresh(kafka, batch_max=BATCH) as line:
+            await line.publish(repeated(list(traffic(seed, EVENTS, TENANTS)), seed, 0.2))
+            await line.worker().start()
+            _REFERENCE[seed] = await finished(line, seed)
+    return _REFERENCE[seed]
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("step", ALL_STEPS)
+async def test_a_crash_at_this_step_changes_nothing(kafka: EmbeddedKafka, step: str, soak: int) -> None:
+    seed = SEED + soak
+    expected, receipts = await reference(kafka, seed)
+    async with fresh(kafka, batch_max=BATCH) as line:
+        await line.publish(repeated(list(traffic(seed, EVENTS, TENANTS)), seed, 0.2))
+        for count in (1, 3, 8) if soak else (1, 3):
+            worker = line.worker(crash=f"{step}:{count}")
+            worker.spawn()
+            assert await worker.gone(120) == -signal.SIGKILL, worker.tail()
+        await line.worker().start()
+        state, told = await finished(line, seed)
+    assert_same(state, expected)
+    assert told == receipts
+
+
+async def test_the_traffic_has_what_the_steps_are_about(kafka: EmbeddedKafka, soak: int) -> None:
+    state, receipts = await reference(kafka, SEED + soak)
+    statuses = {str(memory["status"]) for memory in state["records"].values()}
+    assert {"active", "superseded"} <= statuses
+    assert {memory["layer"] for memory in state["records"].values()} == {Layer.FACT, Layer.EPISODE}
+    assert {outcome for outcome, _ in receipts.values()} >= {"stored", "skipped"}
+    assert state["records"] == state["store"]
+
+
+@pytest.mark.timeout(600)
+async def test_an_access_counts_once_whatever_crashes(kafka: EmbeddedKafka) -> None:
+    async with fresh(kafka) as line:
+        worker = line.worker()
+        await worker.start()
+        async with line.client(namespace="shop", deadline=60) as memory:
+            await memory.publish_and_wait(event_id="e", user_id="u", text="I always take the window seat on trains.")
+            # Accesses wait for the worker that dies over them.
+            worker.kill()
+            asking = line.worker(roles="recall")
+            await asking.start()
+            for number in range(3):
+                assert (await memory.recall(f"Which seat on train {number}?", user_id="u")).memories
+            asking.terminate()
+            await asking.gone()
+            for step in ("access.handled:1", "access.emitted:1"):
+                dying = line.worker(crash=step)
+                dying.spawn()
+                assert await dying.gone(120) == -signal.SIGKILL
+            await line.worker().start()
+
+            async def counted() -> list[int]:
+                await line.drained()
+                kept = await memory.export(user_id="u")
+                return [m.access_count for m in kept if m.layer == "episode"]
+
+            assert await eventually(counted) == [3]
