@@ -28,7 +28,7 @@ from schemas import (
 )
 from schemas.control import COMMANDS
 from streams.agents.memory import TenantStage
-from streams.agents.writer import Writer, directive_outbound
+from streams.agents.writer import Writer, directive_doc, directive_outbound
 from streams.emitter import Emitter
 from streams.errors import BadData
 from streams.memory.fences import blocked_by, fence_of
@@ -101,7 +101,7 @@ class CommandStage(TenantStage):
                     *(Outbound("records", memory_key(tenant, memory_id), None) for memory_id in sorted(gone)),
                 ]
             )
-            docs = [Doc("directive", m.directive_id, m.model_dump(mode="json", exclude_none=True)) for m in markers]
+            docs = [directive_doc(event) for event in markers]
             docs.append(Doc("fence", fence.fence_id, fence.model_dump(mode="json", exclude_none=True)))
             await self._store.put_docs(tenant, docs)
             await self._store.delete(tenant, sorted(gone))
@@ -109,7 +109,14 @@ class CommandStage(TenantStage):
                 record
                 for record in everything
                 if record.memory_id not in gone
-                and gone & {record.duplicate_of, record.superseded_by, *record.supersedes, *record.ambiguous_with}
+                and gone
+                & {
+                    record.duplicate_of,
+                    record.superseded_by,
+                    *record.supersedes,
+                    *record.ambiguous_with,
+                    *record.linked,
+                }
             ]
             beside += [r for r in everything if r.memory_id not in gone and shares_evidence(r, doomed)]
             await self._writer.resettle(tenant, list({r.memory_id: r for r in beside}.values()))

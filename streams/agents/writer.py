@@ -42,7 +42,7 @@ from streams.long_text import in_thread_if_long
 from streams.memory.fences import blocked_by
 from streams.memory.lexical import passage_text, sparse_passage
 from streams.memory.redaction import Redactor
-from streams.memory.settle import Neighbourhood, apply, keyed, neighbourhood, settle
+from streams.memory.settle import DIRECTIVES, Neighbourhood, apply, keyed, neighbourhood, settle, stated
 from streams.outcome import Done, Duplicate, Outbound, Outcome, Parked, Skipped
 from streams.ports import Doc, Embedder, MemoryStore, ModelProfile, StoredMemory
 from streams.records import Inbound, cloud_event, reply_to
@@ -317,9 +317,12 @@ class Writer:
         receipts: Sequence[Receipt],
         superseded: Sequence[Supersede] = (),
     ) -> None:
+        # A correction names ids that may not be there yet: kept like a client's own directive, it finds them later.
+        said = [event for m in fresh for event in stated(m.record)]
         with step_time("produce"):
             await self._emitter.send(
                 [
+                    *(directive_outbound(tenant, event) for event in said),
                     *(record_outbound(tenant, m.record) for m in fresh),
                     *(record_outbound(tenant, after) for _, after in changed),
                     *(receipt_outbound(tenant, receipt) for receipt in receipts),
@@ -328,6 +331,8 @@ class Writer:
             )
         self._at_step("acked")
         with step_time("store"):
+            if said:
+                await self._store.put_docs(tenant, [directive_doc(event) for event in said])
             if fresh:
                 await self._store.upsert(tenant, fresh)
             if changed:
@@ -404,13 +409,7 @@ class Writer:
             directives = [event for event in events if not event.inferred]
             if directives:
                 await self._emitter.send([directive_outbound(tenant, event) for event in directives])
-                await self._store.put_docs(
-                    tenant,
-                    [
-                        Doc("directive", e.directive_id, e.model_dump(mode="json", exclude_none=True))
-                        for e in directives
-                    ],
-                )
+                await self._store.put_docs(tenant, [directive_doc(event) for event in directives])
             touched = list(dict.fromkeys(i for event in events for i in (event.old_id, event.new_id)))
             await self.resettle(tenant, await self._store.get(tenant, touched))
 
@@ -478,6 +477,10 @@ def receipt_outbound(tenant: Tenant, receipt: Receipt) -> Outbound:
 def supersede_outbound(tenant: Tenant, event: Supersede) -> Outbound:
     headers = cloud_event("supersede", event.directive_id, "memory", event.occurred_at)
     return Outbound("supersede", tenant.key.encode(), event.to_bytes(), headers)
+
+
+def directive_doc(event: Supersede) -> Doc:
+    return Doc(DIRECTIVES, event.directive_id, event.model_dump(mode="json", exclude_none=True))
 
 
 def directive_outbound(tenant: Tenant, event: Supersede) -> Outbound:
