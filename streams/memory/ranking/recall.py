@@ -250,7 +250,7 @@ async def explain_one(
         reasons.append(why)
     if memory_id not in weighed.anchors:
         reasons.append("neither search found it by its own text; it was looked up for this explanation")
-    if request.threshold and one.support < weighed.needed - weights.threshold_slack:
+    if request.threshold and one.support < weighed.needed * weights.threshold_share:
         reasons.append(f"relevance {recalled.relevance:.2f} is too low: too little ties it to the query")
     elif request.threshold and not shown:
         reasons.append("no memory of this tenant is convincing enough for an answer")

@@ -35,7 +35,7 @@ def relevance(support: float, needed: float, weights: Weights) -> float:
 def floor(judged: Sequence[Judged], needed: float, weights: Weights) -> float:
     """The support under which nothing is shown: infinite when no memory is convincing, since then none answers."""
     convincing = any(one.support >= needed for one in judged)
-    return needed - weights.threshold_slack if convincing else math.inf
+    return needed * weights.threshold_share if convincing else math.inf
 
 
 def recency(record: MemoryRecord, now: datetime, weights: Weights) -> float:

@@ -111,7 +111,7 @@ def score(
     own = [term for term in understanding.words if term not in names]
     added = {term: weight for term, weight in understanding.added.items() if term not in names}
     presence = _presence(found, [*own, *added, *names])
-    coverage, matched = _coverage(presence, own, added, for_words, weights)
+    coverage = _coverage(presence, own, added, for_words, weights)
     own_cosines = _cosines(found, query)
     cosine = _above_common(own_cosines, for_meaning)
     about, who = _persons(records, persons, presence, len(own) + len(added), list(names))
@@ -144,7 +144,7 @@ def score(
             coverage=float(coverage[i]),
             cosine=float(cosine[i]),
             parts={name: float(column[i]) for name, column in columns.items() if column[i]},
-            matched=matched[i],
+            matched=tuple(term for term, weight in zip(own, row, strict=False) if weight),
             person=who[i],
             period=when[i],
             beside=tuple(
@@ -153,7 +153,7 @@ def score(
                 if here
             ),
         )
-        for i, record in enumerate(records)
+        for i, (record, row) in enumerate(zip(records, presence.tolist(), strict=True))
     ]
 
 
@@ -182,8 +182,8 @@ def _presence(found: Sequence[Candidate], wanted: Sequence[str]) -> Floats:
 
 def _coverage(
     presence: Floats, own: Sequence[str], added: Mapping[str, float], around: Floats, weights: Weights
-) -> tuple[Floats, list[tuple[str, ...]]]:
-    """Share of the query's IDF that a turn and those around it hold, about 0-1, and the own words of each turn.
+) -> Floats:
+    """Share of the query's IDF that a turn and those around it hold, about 0-1.
 
     The document frequencies are those among the candidates: nothing lost against exact statistics of the tenant, and
     nothing to keep up to date.
@@ -191,16 +191,15 @@ def _coverage(
     n = len(presence)
     size = len(own) + len(added)
     if not size:
-        return np.zeros(n), [()] * n
+        return np.zeros(n)
     here = presence[:, :size]
     df = (here > 0).sum(axis=0)
     idf = np.log1p((n - df + 0.5) / (df + 0.5)) ** weights.idf_power
     whole = float(idf[: len(own)].sum()) or 1.0
     held = around @ here
     held = held * (1 + K1) / (held + K1)
-    coverage = held @ (idf * np.array([1.0] * len(own) + list(added.values()))) / whole
-    matched = [tuple(own[j] for j in np.flatnonzero(row[: len(own)]).tolist()) for row in here]
-    return coverage, matched
+    coverage: Floats = held @ (idf * np.array([1.0] * len(own) + list(added.values()))) / whole
+    return coverage
 
 
 def _cosines(found: Sequence[Candidate], query: Vectors | None) -> Floats:

@@ -34,12 +34,12 @@ class Weights:
     meaning_spread: float = 0.16
 
     # Support for an answer: coverage + cosine of the turn or one beside it (a profile's `recall` cosine counts as
-    # `usual_cosine`) + matches. Nothing is shown unless one memory reaches the threshold, and nothing below it by more
-    # than the slack.
+    # `usual_cosine`) + matches. Nothing is shown unless one memory reaches the threshold, and nothing
+    # below this share of it: what comes after a convincing one may be less so.
     # The best of many unrelated memories is better than the best of few: the threshold grows with ln(candidates).
     threshold: float = 0.35
     threshold_growth: float = 0.1
-    threshold_slack: float = 0.3
+    threshold_share: float = 0.75
     threshold_words_only: float = 0.05
     # A dialogue has many words and no single one that must be met.
     threshold_dialogue: float = 0.0

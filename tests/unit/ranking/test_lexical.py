@@ -1,11 +1,14 @@
 """Terms and sparse vectors."""
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from streams.memory.lexical import fold, passage_text, sparse_passage, sparse_query, term_id, terms
 from tests.unit.ranking.making import memory
+
+# How long a draw takes is no matter of these tests.
+untimed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.mark.parametrize(
@@ -43,6 +46,7 @@ def test_ids_never_change() -> None:
     assert (term_id("run"), term_id("北京")) == (1349952704, 3429596817)
 
 
+@untimed
 @given(st.text(max_size=200))
 def test_sparse_vectors_are_valid(text: str) -> None:
     for vector in (sparse_passage(text), sparse_query(text)):
@@ -52,6 +56,7 @@ def test_sparse_vectors_are_valid(text: str) -> None:
         assert len(vector.indices) == len(vector.values)
 
 
+@untimed
 @given(st.text(max_size=100))
 def test_width_and_case_do_not_matter(text: str) -> None:
     assert sparse_passage(fold(text)) == sparse_passage(text)

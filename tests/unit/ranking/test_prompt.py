@@ -4,11 +4,14 @@ import re
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from schemas import Layer, MemoryRecord, MemoryStatus, MemoryType, RecalledMemory, Source
 from streams.memory.prompt import MAX_CHARS, MAX_ITEMS, harmless, prompt_block
+
+# How long a draw takes is no matter of these tests.
+untimed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def recalled(content: str, *, speaker: str | None = None, day: int = 1, **more: object) -> RecalledMemory:
@@ -45,6 +48,7 @@ hostile = st.lists(st.one_of(st.sampled_from(INJECTIONS), st.text(max_size=60)),
 LINE = re.compile(r"- \d{4}-\d\d-\d\d(?: outdated| 已过时)? “[^“”]*”")
 
 
+@untimed
 @given(
     texts=st.lists(hostile.filter(lambda text: text != ""), min_size=1, max_size=8),
     speaker=st.one_of(st.none(), hostile.map(lambda text: text[:200])),
