@@ -21,6 +21,8 @@ from tests.traffic import repeated, traffic
 EVENTS, TENANTS = 60, 6
 # So small that each step is passed some tens of times.
 BATCH = 8
+# The same static member each time, so that a restart gets its partitions back at once.
+SAME = {"MEMSTREAM_KAFKA_GROUP_INSTANCE_ID": "one"}
 STAGES = ("conversations", "redacted", "candidates", "supersede")
 ALL_STEPS = [*STEPS, *(f"{topic}.{step}" for topic in STAGES for step in RUNNER_STEPS)]
 
@@ -54,10 +56,10 @@ async def test_a_crash_at_this_step_changes_nothing(kafka: EmbeddedKafka, step: 
     async with fresh(kafka, batch_max=BATCH) as line:
         await line.publish(repeated(list(traffic(seed, EVENTS, TENANTS)), seed, 0.2))
         for count in (1, 3, 8) if soak else (1, 3):
-            worker = line.worker(crash=f"{step}:{count}")
+            worker = line.worker(crash=f"{step}:{count}", **SAME)
             worker.spawn()
             assert await worker.gone(120) == -signal.SIGKILL, worker.tail()
-        await line.worker().start()
+        await line.worker(**SAME).start()
         state, told = await finished(line, seed)
     assert_same(state, expected)
     assert told == receipts
@@ -75,23 +77,23 @@ async def test_the_traffic_has_what_the_steps_are_about(kafka: EmbeddedKafka, so
 @pytest.mark.timeout(600)
 async def test_an_access_counts_once_whatever_crashes(kafka: EmbeddedKafka) -> None:
     async with fresh(kafka) as line:
-        worker = line.worker()
+        worker = line.worker(**SAME)
         await worker.start()
         async with line.client(namespace="shop", deadline=60) as memory:
             await memory.publish_and_wait(event_id="e", user_id="u", text="I always take the window seat on trains.")
             # Accesses wait for the worker that dies over them.
             worker.kill()
-            asking = line.worker(roles="recall")
+            asking = line.worker(roles="recall", **SAME)
             await asking.start()
             for number in range(3):
                 assert (await memory.recall(f"Which seat on train {number}?", user_id="u")).memories
             asking.terminate()
             await asking.gone()
             for step in ("access.handled:1", "access.emitted:1"):
-                dying = line.worker(crash=step)
+                dying = line.worker(crash=step, **SAME)
                 dying.spawn()
                 assert await dying.gone(120) == -signal.SIGKILL
-            await line.worker().start()
+            await line.worker(**SAME).start()
 
             async def counted() -> list[int]:
                 await line.drained()
