@@ -38,6 +38,8 @@ log = logging.getLogger(__name__)
 # Kept for the reply's own way through the broker.
 REPLY_MARGIN_SECONDS = 0.05
 EXPORT_PAGE = 200
+# A request that would wait for longer would keep its place from others for longer.
+LONGEST = timedelta(minutes=5)
 
 
 class RecallHandler:
@@ -69,6 +71,7 @@ class RecallHandler:
             check_key(record, request.tenant)
             kind = request.kind
             deadline = request.deadline or record.timestamp + timedelta(seconds=self._settings.recall_deadline_seconds)
+            deadline = min(deadline, datetime.now(UTC) + LONGEST)
             left = _left(deadline)
             if left <= 0:
                 metrics.RECALLS.labels(kind, "past_deadline").inc()
