@@ -45,14 +45,14 @@ def recency(record: MemoryRecord, now: datetime, weights: Weights) -> float:
 
 
 def worth(judged: Judged, understanding: Understanding, now: datetime, weights: Weights) -> float:
-    """What orders the answer: the evidence, then importance and recency with their weights of the final score.
+    """What orders the answer: the evidence, then importance and recency.
 
     Evidence is on a scale where 1 is a clear difference, so these two decide between what answers equally well. A
     question about the past ("when …?", "in May …") wants no recent memory for being recent: there recency is nothing.
     """
     historic = understanding.asks == "time" or bool(understanding.periods)
-    recent = 0.0 if historic else weights.recency * recency(judged.record, now, weights)
-    return judged.evidence + weights.importance * effective_importance(judged.record, now) / 5 + recent
+    recent = 0.0 if historic else weights.order_recency * recency(judged.record, now, weights)
+    return judged.evidence + weights.order_importance * effective_importance(judged.record, now) / 5 + recent
 
 
 def final_score(judged: Judged, needed: float, now: datetime, weights: Weights) -> tuple[float, Mapping[str, float]]:

@@ -111,7 +111,7 @@ def score(
     own = [term for term in understanding.words if term not in names]
     added = {term: weight for term, weight in understanding.added.items() if term not in names}
     presence = _presence(found, [*own, *added, *names])
-    coverage = _coverage(presence, own, added, for_words, weights)
+    coverage = _coverage(presence, own, added, for_words)
     own_cosines = _cosines(found, query)
     cosine = _above_common(own_cosines, for_meaning)
     about, who = _persons(records, persons, presence, len(own) + len(added), list(names))
@@ -180,9 +180,7 @@ def _presence(found: Sequence[Candidate], wanted: Sequence[str]) -> Floats:
     return presence
 
 
-def _coverage(
-    presence: Floats, own: Sequence[str], added: Mapping[str, float], around: Floats, weights: Weights
-) -> Floats:
+def _coverage(presence: Floats, own: Sequence[str], added: Mapping[str, float], around: Floats) -> Floats:
     """Share of the query's IDF that a turn and those around it hold, about 0-1.
 
     The document frequencies are those among the candidates: nothing lost against exact statistics of the tenant, and
@@ -194,7 +192,7 @@ def _coverage(
         return np.zeros(n)
     here = presence[:, :size]
     df = (here > 0).sum(axis=0)
-    idf = np.log1p((n - df + 0.5) / (df + 0.5)) ** weights.idf_power
+    idf = np.log1p((n - df + 0.5) / (df + 0.5))
     whole = float(idf[: len(own)].sum()) or 1.0
     held = around @ here
     held = held * (1 + K1) / (held + K1)

@@ -15,6 +15,10 @@ class Weights:
     recency: float = 0.2
     # Recency halves after 1 / per_day days without an access.
     recency_per_day: float = 0.05
+    # In the order, beside evidence of which 1 is a clear difference: enough to decide between equals. (Ordering by the
+    # final score itself costs evidence recall: what is asked about is often old.)
+    order_importance: float = 0.1
+    order_recency: float = 0.1
 
     # Hits of each search, and turns on either side of a hit that are scored with it.
     prefetch: int = 20
@@ -28,7 +32,6 @@ class Weights:
     words_spread: float = 0.155
     synonyms: float = 0.3
     members: float = 0.3
-    idf_power: float = 1.15
     # Meaning: cosine above the candidates' mean, in units of its usual spread.
     meaning: float = 0.8
     meaning_spread: float = 0.16
@@ -37,9 +40,9 @@ class Weights:
     # `usual_cosine`) + matches. Nothing is shown unless one memory reaches the threshold, and nothing
     # below this share of it: what comes after a convincing one may be less so.
     # The best of many unrelated memories is better than the best of few: the threshold grows with ln(candidates).
-    threshold: float = 0.35
+    threshold: float = 0.355
     threshold_growth: float = 0.1
-    threshold_share: float = 0.75
+    threshold_share: float = 0.65
     threshold_words_only: float = 0.05
     # A dialogue has many words and no single one that must be met.
     threshold_dialogue: float = 0.0
@@ -58,9 +61,9 @@ class Weights:
 
     # Matches.
     person: float = 0.8
-    date: float = 1.5
+    date: float = 2.0
     # "When …?" wants a turn with a time in it, "how many …?" one with a number.
-    asked_for: float = 0.6
+    asked_for: float = 0.8
     # What kind of turn it is: a question tells little, an answer more, a long one more, one in the first person more.
     question: float = -0.5
     answer: float = 0.1
