@@ -14,7 +14,6 @@ import argparse
 import asyncio
 import os
 import signal
-import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -22,7 +21,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from streams.app import Worker, make_faust_app
+from streams.app import HARD_EXIT, Worker, make_faust_app
 from streams.cli.worker import parse_roles
 from streams.emitter import Emitter
 from streams.health import Health
@@ -183,13 +182,14 @@ def say_ready() -> None:
     print("ready", flush=True)
 
 
-def run_by_memstream(settings: Settings, handlers: Mapping[Role, Handler]) -> int:
-    async def main() -> bool:
+def run_by_memstream(settings: Settings, handlers: Mapping[Role, Handler]) -> None:
+    async def main() -> None:
         worker = NumbersWorker(settings, handlers, say_ready)
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, worker.stop)
-        return await worker.run()
+        if not await worker.run():
+            os._exit(HARD_EXIT)  # as the product does
 
-    return 0 if asyncio.run(main()) else 70
+    asyncio.run(main())
 
 
 def run_by_faust(settings: Settings, handlers: Mapping[Role, Handler]) -> None:
@@ -216,7 +216,7 @@ def run_by_faust(settings: Settings, handlers: Mapping[Role, Handler]) -> None:
     ).execute_from_commandline()
 
 
-def main() -> int:
+def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--journal", type=Path, required=True)
     parser.add_argument("--roles", default="extract")
@@ -228,11 +228,9 @@ def main() -> int:
     set_up_logs(settings)
     plan = Plan(**{item.name: getattr(options, item.name) for item in fields(Plan)})
     handlers = {role: Handler(plan, Journal(options.journal), role) for role in parse_roles(options.roles)}
-    if options.stop == "memstream":
-        return run_by_memstream(settings, handlers)
-    run_by_faust(settings, handlers)
-    return 0
+    run = run_by_memstream if options.stop == "memstream" else run_by_faust
+    run(settings, handlers)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
