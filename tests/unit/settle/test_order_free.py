@@ -110,6 +110,8 @@ def a_slot_with_one_value_has_one_truth(history: History, state: State) -> None:
     # A client's word stands above the rules.
     told = {i for d in history.directives for i in (d.old_id, d.new_id)}
     told |= {i for m in state.values() if m.replaces for i in (m.memory_id, *m.replaces)}
+    # It is carried out on what stands for a repeat.
+    told |= {str(m.duplicate_of) for m in state.values() if m.memory_id in told and m.duplicate_of}
     current = sorted(
         (m for m in state.values() if m.slot == "user|city" and m.status in CURRENT and m.memory_id not in told),
         key=order,
