@@ -381,7 +381,7 @@ async def test_one_slow_request_holds_no_other(kafka: EmbeddedKafka, topic_prefi
             model.release()
             assert (await slow).memories
             # A model that hangs until the deadline costs what it would have added, not the answer.
-            model.script("embeddings", Step("hang"))
+            model.always("embeddings", Step("hang"))
             late = await memory.recall("window seat on which trains?", user_id="u1", deadline=10)
             assert late.memories
             assert late.degraded == ("dense",)
