@@ -9,6 +9,7 @@ from streams.agents.redact import parked_candidate
 from streams.long_text import in_thread_if_long
 from streams.memory.extraction import Extractor, episodes
 from streams.memory.redaction import is_only_placeholders
+from streams.memory.redaction.placeholders import DROPPED
 from streams.outcome import Done, Outbound, Outcome, Parked
 from streams.records import Inbound, check_key, cloud_event, decode
 
@@ -40,8 +41,8 @@ class ExtractStage:
         if self._with_episodes:
             size = sum(len(message.text) for message in event.messages)
             found += await in_thread_if_long(lambda: episodes(event), size)
-        # "My phone number is [PHONE_1]" says nothing without the number.
-        found = tuple(c for c in found if not is_only_placeholders(c.content))
+        # "My phone number is [PHONE_1]" says nothing without the number, and a dropped sentence leaves no trace.
+        found = tuple(without_dropped(c) for c in found if not is_only_placeholders(c.content))
         if event.min_importance is not None:
             kept = tuple(c for c in found if c.importance >= event.min_importance)
             reason = "below_importance" if found and not kept else extraction.skipped
@@ -72,3 +73,10 @@ class ExtractStage:
 
     async def on_parked(self, record: Inbound, parked: Parked) -> Sequence[Outbound]:
         return parked_candidate(record, parked.stage, parked.reason)
+
+
+def without_dropped(candidate: Candidate) -> Candidate:
+    """Its text without the mark that stands for a sentence that must not be remembered."""
+    if DROPPED not in candidate.content:
+        return candidate
+    return candidate.model_copy(update={"content": " ".join(candidate.content.replace(DROPPED, " ").split())})

@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from streams.cli import demo, doctor, extract, publish, recall, redact, topics, worker
+from streams.cli import demo, doctor, extract, forget, publish, recall, redact, topics, worker
 from streams.cli.common import fail
 from streams.errors import MemstreamError
 
@@ -21,6 +21,7 @@ app = typer.Typer(
 worker.register(app)
 publish.register(app)
 recall.register(app)
+forget.register(app)
 topics.register(app)
 redact.register(app)
 extract.register(app)

@@ -45,7 +45,7 @@ class Weights:
     threshold_share: float = 0.65
     threshold_words_only: float = 0.05
     # A dialogue has many words and no single one that must be met.
-    threshold_dialogue: float = 0.0
+    threshold_dialogue: float = -0.12
     usual_cosine: float = 0.35
     support_person: float = 0.1
     support_date: float = 0.3

@@ -1,0 +1,65 @@
+"""`memstream forget`: erase what is remembered of a user, with a receipt."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any
+
+import typer
+
+from schemas import ErasureReceipt
+from streams.cli.common import err, fail, out, run, settings_for_client
+from streams.cli.recall import AsJson, Namespace, User
+from streams.client import MemoryClient
+
+
+def register(app: typer.Typer) -> None:
+    app.command("forget")(forget)
+
+
+def forget(
+    namespace: Namespace,
+    user: User,
+    everything: Annotated[bool, typer.Option("--everything", help="All that is remembered of the user.")] = False,
+    since: Annotated[str | None, typer.Option(help="What was said from this time on (ISO 8601).")] = None,
+    until: Annotated[str | None, typer.Option(help="What was said before this time (ISO 8601).")] = None,
+    session: Annotated[str | None, typer.Option(help="A session.")] = None,
+    event: Annotated[list[str] | None, typer.Option(help="An event id; may be repeated.")] = None,
+    memory: Annotated[list[str] | None, typer.Option(help="A memory id; may be repeated.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Erase for good: no later delivery, replay or import brings it back. Give exactly one of the scopes."""
+    interval: dict[str, Any] = {
+        name: moment(name, text) for name, text in (("since", since), ("until", until)) if text is not None
+    }
+    if not yes and not typer.confirm("This can't be undone. Forget?", err=True):
+        err.print("nothing was forgotten")
+        raise typer.Exit(1)
+
+    async def ask() -> ErasureReceipt:
+        async with MemoryClient(settings=settings_for_client(), namespace=namespace) as client:
+            return await client.forget(
+                user_id=user,
+                everything=everything,
+                session_id=session,
+                event_ids=tuple(event or ()),
+                memory_ids=tuple(memory or ()),
+                **interval,
+            )
+
+    receipt = run(ask())
+    if as_json:
+        typer.echo(receipt.model_dump_json(exclude_none=True))
+        return
+    removed = ", ".join(f"{count} {status}" for status, count in sorted(receipt.removed.items()))
+    out.print(f"removed: {removed or 'nothing was there'}")
+    for topic, last in sorted(receipt.kept_until.items()):
+        out.print(f"text in {topic} is gone by {last:%Y-%m-%d %H:%M} UTC (retention)")
+
+
+def moment(name: str, text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        fail(f"--{name}: not a time such as 2026-03-01 or 2026-03-01T09:00:00+08:00", 2)
