@@ -29,7 +29,47 @@ from streams.ports import StoredMemory
 from streams.settings import Settings
 from streams.topics import shard_of
 
-WORDS = ["garden", "kitchen", "train", "window", "report", "client", "meeting", "sister", "brother", "piano", "river", "holiday", "camera", "doctor", "project", "budget", "release", "museum", "bicycle", "coffee", "violin", "market", "library", "forest", "harbour", "teacher", "birthday", "concert", "invoice", "kitten", "mountain", "airport", "recipe", "painting", "marathon", "laptop", "contract", "neighbour", "festival"]
+WORDS = [
+    "garden",
+    "kitchen",
+    "train",
+    "window",
+    "report",
+    "client",
+    "meeting",
+    "sister",
+    "brother",
+    "piano",
+    "river",
+    "holiday",
+    "camera",
+    "doctor",
+    "project",
+    "budget",
+    "release",
+    "museum",
+    "bicycle",
+    "coffee",
+    "violin",
+    "market",
+    "library",
+    "forest",
+    "harbour",
+    "teacher",
+    "birthday",
+    "concert",
+    "invoice",
+    "kitten",
+    "mountain",
+    "airport",
+    "recipe",
+    "painting",
+    "marathon",
+    "laptop",
+    "contract",
+    "neighbour",
+    "festival",
+]
 VERBS = ("bought", "lost", "repaired", "painted", "visited", "planned", "described", "cancelled", "enjoyed", "found")
 START = datetime(2026, 1, 1, 8, tzinfo=UTC)
 

@@ -36,7 +36,9 @@ def evaluation_data() -> Path:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--soak", type=int, nargs="?", const=1, default=0, help="longer proofs; the number moves the seeds")
+    parser.addoption(
+        "--soak", type=int, nargs="?", const=1, default=0, help="longer proofs; the number moves the seeds"
+    )
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,8 @@
 """Bare Faust agents that do as they are told, for `tests/integration/test_faust.py`; also a process of its own.
 
 Records are numbers: `touch` does with each what the `Plan` says, and the body writes down what it has handled. A
-body is plain Faust (`events`, `take`) or our runner around the same handler (`runner`), on the same Faust settings.
+body is plain Faust (`events`, `take`), the same with the runner's guard against commits at a stop (`guarded-events`,
+`guarded-take`) or our runner around the same handler (`runner`), all on the same Faust settings.
 
 `python -m tests.faust_worker --journal FILE [--body take] [--holds-at 7] ...` runs until SIGTERM, which is Faust's own
 worker's to handle (`--stop faust`) or ours (`--stop memstream`). Configured by MEMSTREAM_* like the product; prints
@@ -28,7 +29,7 @@ from streams.health import Health
 from streams.logs import set_up_logs
 from streams.outcome import Done, Outbound, Outcome, Parked
 from streams.records import Inbound
-from streams.runner import Runner
+from streams.runner import Runner, disarm_commits
 from streams.settings import Role, Settings, load_settings
 
 TOPIC = "redacted"
@@ -142,10 +143,16 @@ class Handler:
     def attach(self, app: Any, runner: Runner) -> None:
         if self.plan.body == "runner":
             return runner.attach(app, self)
-        body: Callable[..., Any] = {"events": self.events, "take": self.take}[self.plan.body]
+        guarded, _, form = self.plan.body.rpartition("-")
+        body: Callable[..., Any] = {"events": self.events, "take": self.take}[form]
 
         async def agent(stream: Any) -> None:  # Faust wants a function, not a method
-            await body(stream)
+            try:
+                await body(stream)
+            except asyncio.CancelledError:
+                if guarded:
+                    disarm_commits(app)
+                raise
 
         app.agent(runner._raw_topic(app, self.topic), concurrency=self.plan.concurrency, name=self.name)(agent)
         return None
