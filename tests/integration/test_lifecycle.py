@@ -94,6 +94,8 @@ async def test_a_newer_value_replaces_the_older(line: Pipeline) -> None:
             return record is not None and record.superseded_by == new.memory_id
 
         await eventually(replaced, what="the supersede event to be applied")
+        found = await memory.recall("Where do I live?", threshold=False, deadline=30, **WHO)
+        assert {m.memory.source.event_id for m in found.memories} == {"e2"}, "no episode brings the old value back"
         chain = await memory.history(new.memory_id, deadline=30, **WHO)
         assert [m.memory_id for m in chain] == [old.memory_id, new.memory_id]
 

@@ -7,6 +7,7 @@ import math
 import re
 import time
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
@@ -21,6 +22,7 @@ from streams.memory.ranking.relevance import final_score, floor, relevance, thre
 from streams.memory.ranking.score import Candidate, Judged, asked_persons, score, speakers_of
 from streams.memory.ranking.select import hidden, select
 from streams.memory.ranking.weights import DEFAULT, Weights
+from streams.memory.settle import outdated_episodes
 from streams.ports import Embedder, ModelProfile, SparseVector, StoredMemory, Vectors, VectorStore, Where
 
 # Of the time that is left, what the model may take: the search and the reply need the rest.
@@ -153,8 +155,14 @@ def search_words(understanding: Understanding) -> dict[str, float]:
     return dict(understanding.added) | names | dict.fromkeys(understanding.words, 1.0)
 
 
-def _select(weighed: _Weighed, request: RecallRequest, now: datetime, weights: Weights) -> list[Judged]:
-    visible = [one for one in weighed.judged if hidden(one.record, request, now) is None]
+def _select(
+    weighed: _Weighed, request: RecallRequest, now: datetime, weights: Weights, without: AbstractSet[str] = frozenset()
+) -> list[Judged]:
+    visible = [
+        one
+        for one in weighed.judged
+        if one.record.memory_id not in without and hidden(one.record, request, now) is None
+    ]
     least = floor(visible, weighed.needed, weights) if request.threshold else -math.inf
     return select(
         visible,
@@ -164,6 +172,21 @@ def _select(weighed: _Weighed, request: RecallRequest, now: datetime, weights: W
         weights=weights,
         keep_superseded=request.include_superseded or request.as_of is not None,
     )
+
+
+async def _current(
+    weighed: _Weighed, request: RecallRequest, tenant: Tenant, store: VectorStore, now: datetime, weights: Weights
+) -> list[Judged]:
+    """The selection without episodes that say only what has been replaced since: what moves up is looked at too."""
+    without: frozenset[str] = frozenset()
+    while True:
+        shown = _select(weighed, request, now, weights, without)
+        if request.include_superseded or request.as_of is not None:
+            return shown
+        outdated = await outdated_episodes(store, tenant, [one.record for one in shown])
+        if not outdated:
+            return shown
+        without |= outdated
 
 
 async def recall(
@@ -194,7 +217,7 @@ async def recall(
         budget_seconds=budget_seconds,
         clock=clock,
     )
-    shown = _select(weighed, request, now, weights)
+    shown = await _current(weighed, request, tenant, store, now, weights)
     memories = tuple(_recalled(one, weighed, request.explain, now, weights) for one in shown)
     clock.lap("select")
     prompt = None
