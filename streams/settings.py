@@ -47,7 +47,7 @@ class Settings(BaseSettings):
     """Replicas of the topics that memstream creates. 3 on a real cluster."""
     kafka_group_instance_id: str = ""
     """Static membership: a restarted worker gets its partitions back at once. Unique for each process."""
-    kafka_session_timeout_seconds: float = Field(default=10.0, ge=6)
+    kafka_session_timeout_seconds: float = Field(default=10.0, ge=6, le=90)
     """After this long without a heartbeat a worker's partitions go to another one."""
     topic_prefix: str = Field(default="memory.", pattern=r"^[A-Za-z0-9._-]*$")
     """Begins the names of all topics and consumer groups."""
