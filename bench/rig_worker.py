@@ -18,6 +18,7 @@ class EmptyStage:
     dead_letters = "dead-letters"
     dependencies: tuple[str, ...] = ()
     lane_batch = 100
+    side_by_side = 8
 
     def __init__(self, name: str, topic: str, to: str) -> None:
         self.name, self.topic, self._to = name, topic, to

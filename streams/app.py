@@ -39,6 +39,9 @@ from streams.web import serve_metrics
 log = logging.getLogger(__name__)
 
 OPENAI = "https://api.openai.com/v1"
+# A killed process loses nothing between two flushes (the store's log is written at once); a power cut may. A flush of
+# the embedded store holds the event loop, so not more often.
+FLUSH_SECONDS = 10.0
 # Faust's own stop takes at least 2.3 s; with `drain_seconds` this stays under 10 s.
 STOP_SECONDS = 2.9
 # A model call that hangs in a thread outlives the loop. Leaving hard is safe because kill -9 is.
@@ -369,7 +372,7 @@ async def _retrying(work: Callable[[], Awaitable[object]], what: str, seconds: f
 
 async def _flush_for_ever(store: VectorStore) -> None:
     while True:
-        await asyncio.sleep(1.0)
+        await asyncio.sleep(FLUSH_SECONDS)
         try:
             await store.flush()
         except DependencyDown as error:

@@ -76,6 +76,12 @@ class Stage(Protocol):
         """How many records of one lane `handle` takes at once."""
         ...
 
+    @property
+    def side_by_side(self) -> int:
+        """How many lanes gain from running at once. One that only computes gains nothing, and many of them between
+        two turns of the event loop would make every recall wait."""
+        ...
+
     def lane(self, record: Inbound) -> str:
         """Records of one lane keep their order. Never raises."""
         ...
@@ -241,7 +247,7 @@ class Runner:
             for record in records:
                 lanes[stage.lane(record)].append(record)
             # Of this batch alone: a stage that waits for its model must not take another stage's turns.
-            turns = asyncio.Semaphore(self._settings.lanes)
+            turns = asyncio.Semaphore(min(self._settings.lanes, stage.side_by_side))
             async with asyncio.TaskGroup() as group:
                 for lane in lanes.values():
                     group.create_task(self._run_lane(stage, lane, turns))

@@ -26,6 +26,8 @@ class ExtractStage:
         self._extractor = extractor
         self._with_episodes = with_episodes
         self.dependencies = dependencies
+        # The rules compute; a model is waited for.
+        self.side_by_side = 64 if dependencies else 2
 
     def lane(self, record: Inbound) -> str:
         return record.key.hex() if record.key else f"no key/{record.partition}"

@@ -27,6 +27,7 @@ class TenantStage:
     dead_letters = "dead-letters"
     dependencies: tuple[str, ...] = ("store",)
     lane_batch = 100
+    side_by_side = 8
 
     def lane(self, record: Inbound) -> str:
         return record.key.hex() if record.key else f"no key/{record.partition}"

@@ -32,6 +32,7 @@ class RedactStage:
     dead_letters = "dead-letters.raw"
     dependencies: tuple[str, ...] = ()
     lane_batch = 1
+    side_by_side = 2
 
     def __init__(self, redactor: Redactor, settings: Settings) -> None:
         self._redactor = redactor

@@ -53,6 +53,7 @@ class Echo:
 
     def __init__(self, judge: Judge | None = None, *, lane_batch: int = 1) -> None:
         self.lane_batch = lane_batch
+        self.side_by_side = 100
         self.seen: list[list[bytes]] = []
         self._judge = judge
 
