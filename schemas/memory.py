@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from enum import StrEnum
+from functools import lru_cache
 from typing import Literal
 
 from pydantic import Field
@@ -83,6 +84,7 @@ class Statement(WireModel):
     lang: str = "en"
 
 
+@lru_cache(maxsize=65_536)
 def slot_of(subject: str | None, attribute: str | None) -> str | None:
     """Case and width do not make two slots of one. None without an attribute."""
     if not attribute:

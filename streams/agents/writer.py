@@ -54,6 +54,8 @@ STEPS = ("read", "embedded", "settled", "acked", "memories_written", "receipts_w
 AtStep = Callable[[str], None]
 # A stored memory as it was and as it is to be.
 Change = tuple[MemoryRecord, MemoryRecord]
+# Settling so many memories takes some milliseconds; more go to a thread, so that the event loop stays free.
+INLINE_ITEMS = 200
 # Longer than a step that was under way when its partition was taken may still need (a model call, a full batch).
 CHECK_SECONDS = 60.0
 
@@ -263,7 +265,7 @@ class Writer:
         if not fresh:
             return [], [], []
         hood = await neighbourhood(self._store, tenant, fresh, self._embedder.profile)
-        settled = derive(hood, self._embedder.profile)
+        settled = await self._derived(hood)
         vectors = {m.record.memory_id: m for m in fresh}
         new = [StoredMemory(settled[i], m.vector, m.sparse) for i, m in vectors.items()]
         changed: list[Change] = []
@@ -294,6 +296,11 @@ class Writer:
             if old.memory_id not in vectors and not replaced_now:
                 changed.append((old, now))
         return new, changed, superseded
+
+    async def _derived(self, hood: Neighbourhood) -> dict[str, MemoryRecord]:
+        if len(hood.items) <= INLINE_ITEMS:
+            return derive(hood, self._embedder.profile)
+        return await asyncio.to_thread(derive, hood, self._embedder.profile)
 
     def _finish_receipts(self, plan: _Plan, settled: Mapping[str, MemoryRecord]) -> None:
         for at, receipt in enumerate(plan.receipts):
@@ -425,7 +432,7 @@ class Writer:
         before = {m.record.memory_id: m.record for m in stored}
         current = [replace(m, record=given[m.record.memory_id]) for m in stored]
         hood = await neighbourhood(self._store, tenant, current, self._embedder.profile)
-        settled = derive(hood, self._embedder.profile)
+        settled = await self._derived(hood)
         changed = [
             (was, settled[old.memory_id])
             for old in hood.items

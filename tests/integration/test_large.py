@@ -34,9 +34,6 @@ def chronicle(size: int) -> list[str]:
     return found
 
 
-# Known: settling takes quadratic time in the memories of one event, some minutes for the 3,000 of this one, and what
-# keeps the machine busy for so long delays recalls of others beyond their deadline where it is loaded.
-@pytest.mark.xfail(reason="settling an event of thousands of memories takes minutes")
 @pytest.mark.timeout(900)
 async def test_a_large_record_is_remembered_and_holds_up_no_recall(line: Pipeline) -> None:
     told = chronicle(1_900_000)

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from schemas import Layer, MemoryRecord, MemoryStatus, RecallRequest
+from schemas import Layer, MemoryRecord, MemoryStatus, RecallRequest, Source
 from streams.memory.decay.fading import state
 from streams.memory.lexical import fold
 from streams.memory.ranking.score import Judged
@@ -115,10 +115,18 @@ def _facts_first(shown: Sequence[Judged]) -> list[Judged]:
     """A fact takes its place right before the first listed episode it came from, if that one stands before it."""
     ordered = list(shown)
     for fact in [one for one in shown if one.record.layer is Layer.FACT]:
-        events = {source.event_id for source in fact.record.sources}
         at = ordered.index(fact)
         for place, other in enumerate(ordered[:at]):
-            if other.record.layer is Layer.EPISODE and other.record.source.event_id in events:
+            if other.record.layer is Layer.EPISODE and _came_from(fact.record, other.record.source):
                 ordered.insert(place, ordered.pop(at))
                 break
     return ordered
+
+
+def _came_from(fact: MemoryRecord, episode: Source) -> bool:
+    """A long message is several episodes: is this the one that the fact, or a repeat of it, stands in?"""
+    return any(
+        (said.event_id, said.message) == (episode.event_id, episode.message)
+        and (episode.end == 0 or episode.start <= said.start < episode.end)
+        for said in fact.sources
+    )

@@ -73,6 +73,10 @@ async def neighbourhood(
     )
 
 
+# Members looked at between two turns of the event loop.
+BREATH = 16
+
+
 class _Walk:
     """The closure, step by step. Only what is new is searched for corrections around it: what stored memories are
     about was found when they arrived and is `linked`."""
@@ -101,7 +105,9 @@ class _Walk:
             self._searched |= fully
             await self._look_around(frontier, fully)
             reached: dict[str, None] = {}
-            for member in frontier:
+            for place, member in enumerate(frontier):
+                if place % BREATH == BREATH - 1:
+                    await asyncio.sleep(0)  # a record of thousands of statements holds nobody's recall up
                 connected, corrections = self._connected(member.record)
                 reached |= dict.fromkeys([*connected, *corrections])
                 search_again |= corrections
