@@ -6,6 +6,7 @@ import json
 import logging
 import math
 import sys
+import threading
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -76,12 +77,18 @@ def _message(record: logging.LogRecord) -> str:
     return text[:500]
 
 
+def _thread_failed(args: threading.ExceptHookArgs) -> None:
+    # The driver's threads end with an error when they are stopped while the broker is away.
+    logging.getLogger(__name__).warning("a thread ended: %s", args.exc_type.__name__)
+
+
 def set_up_logs(settings: Settings) -> None:
     """To stderr. The frameworks beneath are heard from WARNING on."""
     as_json = settings.log_format == "json" or (settings.log_format == "auto" and not sys.stderr.isatty())
     handler = logging.StreamHandler()
     handler.setFormatter(JsonLines() if as_json else Plain())
     handler.addFilter(RateLimit())
+    threading.excepthook = _thread_failed
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(settings.log_level)

@@ -4,8 +4,29 @@ from __future__ import annotations
 
 import json
 import logging
+import threading
 
-from streams.logs import PATIENCE_SECONDS, REPEAT_SECONDS, JsonLines, Plain, RateLimit
+import pytest
+
+from streams.logs import PATIENCE_SECONDS, REPEAT_SECONDS, JsonLines, Plain, RateLimit, set_up_logs
+from streams.settings import load_settings
+
+
+def test_a_thread_that_fails_is_one_line(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threading, "excepthook", threading.excepthook)
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])
+    set_up_logs(load_settings(log_format="text"))
+
+    def fail() -> None:
+        raise ValueError("what somebody said")
+
+    failing = threading.Thread(target=fail)
+    failing.start()
+    failing.join()
+    told = capfd.readouterr().err
+    assert told.count("\n") == 1
+    assert "ValueError" in told
+    assert "said" not in told
 
 
 class Clock:
