@@ -25,7 +25,8 @@ class Supersede(TenantRecord):
 
     @property
     def directive_id(self) -> str:
-        return f"{self.old_id}>{self.new_id}"
+        """The pair and its time: a client may say of a pair, later, what a correction said already."""
+        return f"{self.old_id}>{self.new_id}@{self.occurred_at.isoformat()}"
 
 
 class ForgetCommand(TenantRecord):

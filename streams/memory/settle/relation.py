@@ -31,9 +31,13 @@ def relate(old: MemoryRecord, new: MemoryRecord, similarity: float | None, profi
 
 
 def _facts(old: MemoryRecord, new: MemoryRecord, similarity: float | None, profile: ModelProfile) -> Relation:
+    if similarity is not None and similarity < profile.conflict:
+        # Facts are searched around from there on. Of some pairs a lower nearness is known by chance (they arrived
+        # together, or a correction was looked for): it must count for none, or arrival would decide.
+        similarity = None
     if old.slot is not None and old.slot == new.slot:
         return same_slot(old, new, similarity, profile)
-    if similarity is None or similarity < profile.conflict or not same_subject(old, new):
+    if similarity is None or not same_subject(old, new):
         return NONE
     return near_texts(old, new, similarity, profile)
 

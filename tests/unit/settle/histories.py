@@ -170,6 +170,7 @@ async def deliver(steps: Iterable[Sequence[StoredMemory] | Supersede]) -> dict[s
         if isinstance(step, Supersede):
             await store.put_docs(TENANT, [Doc("directive", step.directive_id, step.model_dump(mode="json"))])
             batch = await store.get_with_vectors(TENANT, [step.old_id, step.new_id])
+            known = {m.record.memory_id for m in batch}
         else:
             known = {r.memory_id for r in await store.get(TENANT, [m.record.memory_id for m in step])}
             batch = [m for m in step if m.record.memory_id not in known]
@@ -181,7 +182,7 @@ async def deliver(steps: Iterable[Sequence[StoredMemory] | Supersede]) -> dict[s
         fresh = [
             StoredMemory(apply(m.record, verdicts[m.record.memory_id]), m.vector, m.sparse)
             for m in batch
-            if m.record.memory_id not in around.stored
+            if m.record.memory_id not in known
         ]
         told = [d for m in fresh for d in stated(m.record)]
         await store.put_docs(TENANT, [Doc("directive", d.directive_id, d.model_dump(mode="json")) for d in told])
