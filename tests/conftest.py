@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests.kafka import BROKER, kafka, make_kafka, own_kafka, topic_prefix
 
@@ -48,6 +49,10 @@ def soak(request: pytest.FixtureRequest) -> int:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # A fixed seed: the same examples on every machine. The long form looks for new ones.
+    settings.register_profile("fixed", derandomize=True, deadline=None)
+    if not config.getoption("--soak"):
+        settings.load_profile("fixed")
     config.stash[ON_BROKER] = set()
     config.stash[SECONDS] = defaultdict(float)
     config.stash[TESTS] = Counter()

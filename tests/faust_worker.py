@@ -95,6 +95,7 @@ class Handler:
     dead_letters: str = "dead-letters"
     dependencies: tuple[str, ...] = ()
     lane_batch: int = 1
+    side_by_side: int = 100
     released: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def touch(self, number: int) -> None:

@@ -24,7 +24,7 @@ DEFAULT = load_policy()
 REDACTOR = Redactor(DEFAULT)
 # The same findings, but masked: shows that nothing depends on whole sentences being gone.
 MASKING = Redactor(Policy(dict.fromkeys(DEFAULT.rules, "mask")))
-settings.register_profile("redaction", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("redaction", settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("redaction")
 
 FRAGMENTS = (
