@@ -40,6 +40,11 @@ class Inbound:
     cache: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property
+    def lane(self) -> str:
+        """What keeps its order: the records of one key, or those of a partition that have none."""
+        return self.key.hex() if self.key else f"no key/{self.partition}"
+
+    @property
     def carried(self) -> Headers:
         return tuple((name, value) for name, value in self.headers if name in CARRIED)
 

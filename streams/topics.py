@@ -16,7 +16,6 @@ from schemas import (
     CandidateEvent,
     ConversationEvent,
     DecayTick,
-    EventOutcome,
     Fence,
     ForgetCommand,
     Job,
@@ -118,9 +117,6 @@ TOPICS: tuple[Topic, ...] = (
     ),
 )
 BY_NAME: Mapping[str, Topic] = {topic.name: topic for topic in TOPICS}
-
-# What the replies topics carry beside RecallReply.
-REPLY_MODELS = (RecallReply, EventOutcome)
 
 
 def shard_of(tenant: Tenant) -> int:

@@ -33,6 +33,7 @@ from streams.emitter import Emitter
 from streams.errors import BadData
 from streams.memory.fences import blocked_by, fence_of
 from streams.outcome import Done, Outbound, Outcome, Parked
+from streams.paging import pages
 from streams.ports import Doc, MemoryStore, Where
 from streams.records import Inbound, check_key, cloud_event, reply_to
 from streams.settings import Settings
@@ -84,7 +85,7 @@ class CommandStage(TenantStage):
             raise BadData("bad_schema", "session_id")
         tenant = command.tenant
         async with self._writer.locked(tenant):
-            everything = await self._everything(tenant)
+            everything = [r async for page in pages(self._store, tenant, Where(), archives=(False, True)) for r in page]
             known = await self._store.get_docs(tenant, "fence", [command.command_id])
             if known:
                 fence = Fence.model_validate(known[0].body)
@@ -148,17 +149,6 @@ class CommandStage(TenantStage):
             restored=tuple(record.memory_id for record in archived),
             unknown=tuple(memory_id for memory_id in command.memory_ids if memory_id not in found),
         )
-
-    async def _everything(self, tenant: Tenant) -> list[MemoryRecord]:
-        found: list[MemoryRecord] = []
-        for archive in (False, True):
-            cursor: str | None = None
-            while True:
-                page, cursor = await self._store.find(tenant, Where(), cursor=cursor, archive=archive)
-                found += page
-                if cursor is None:
-                    break
-        return found
 
 
 def with_what_stands_behind(fence: Fence, everything: Sequence[MemoryRecord]) -> Fence:

@@ -30,7 +30,7 @@ class ExtractStage:
         self.side_by_side = 64 if dependencies else 2
 
     def lane(self, record: Inbound) -> str:
-        return record.key.hex() if record.key else f"no key/{record.partition}"
+        return record.lane
 
     async def handle(self, records: Sequence[Inbound]) -> Sequence[Outcome]:
         return [await self._one(record) for record in records]

@@ -30,7 +30,7 @@ class TenantStage:
     side_by_side = 8
 
     def lane(self, record: Inbound) -> str:
-        return record.key.hex() if record.key else f"no key/{record.partition}"
+        return record.lane
 
     async def on_parked(self, record: Inbound, parked: Parked) -> Sequence[Outbound]:
         return []

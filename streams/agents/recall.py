@@ -28,6 +28,7 @@ from streams.errors import BadData, DependencyDown
 from streams.memory.ranking import recall
 from streams.memory.redaction import Redactor
 from streams.outcome import Outbound
+from streams.paging import pages
 from streams.ports import Embedder, VectorStore, Where
 from streams.records import Inbound, ReplyTo, check_key, cloud_event, decode, reply_to
 from streams.runner import describe
@@ -142,16 +143,9 @@ class RecallHandler:
             yield await history(self._store, tenant, request.memory_ids)
         else:
             where = PROFILE if request.kind == "profile" else Where()
-            for archive in (False, True) if request.kind == "export" else (False,):
-                cursor: str | None = None
-                while True:
-                    page, cursor = await self._store.find(
-                        tenant, where, limit=EXPORT_PAGE, cursor=cursor, archive=archive
-                    )
-                    if page:
-                        yield page
-                    if cursor is None:
-                        break
+            archives = (False, True) if request.kind == "export" else (False,)
+            async for page in pages(self._store, tenant, where, archives=archives, limit=EXPORT_PAGE):
+                yield page
 
     async def _reply(self, record: Inbound, tenant: Tenant | None, target: ReplyTo, reply: BaseModel) -> None:
         value = reply.model_dump_json(exclude_none=True).encode()

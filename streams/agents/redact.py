@@ -39,7 +39,7 @@ class RedactStage:
         self._settings = settings
 
     def lane(self, record: Inbound) -> str:
-        return record.key.hex() if record.key else f"no key/{record.partition}"
+        return record.lane
 
     async def handle(self, records: Sequence[Inbound]) -> Sequence[Outcome]:
         return [await self._one(record) for record in records]

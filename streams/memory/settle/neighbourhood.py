@@ -22,6 +22,7 @@ from streams.memory.settle.history import hidden
 from streams.memory.settle.kinds import NONE, Kind, Relation
 from streams.memory.settle.order import order, pair
 from streams.memory.settle.relation import relate
+from streams.paging import pages
 from streams.ports import Doc, MemoryStore, ModelProfile, StoredMemory, Where
 
 # Kinds of documents beside the memories: a client's directives and markers of erasure; a model's verdicts on pairs.
@@ -259,11 +260,7 @@ class _Search:
         return list(records.values()), near
 
     async def _find(self, where: Where, archive: bool) -> list[MemoryRecord]:
-        records, cursor = await self.store.find(self.tenant, where, archive=archive)
-        while cursor is not None:
-            page, cursor = await self.store.find(self.tenant, where, cursor=cursor, archive=archive)
-            records = records + page
-        return records
+        return [r async for page in pages(self.store, self.tenant, where, archives=(archive,)) for r in page]
 
     async def _near(
         self, members: Sequence[StoredMemory], threshold: float, where: Where, archive: bool
@@ -292,12 +289,8 @@ async def outdated_episodes(store: MemoryStore, tenant: Tenant, episodes: Sequen
     if not events:
         return frozenset()
     told = (MemoryStatus.SUPERSEDED, MemoryStatus.DUPLICATE)
-    facts, cursor = await store.find(tenant, Where(layers=(Layer.FACT,), statuses=told, event_ids=events))
-    while cursor is not None:
-        page, cursor = await store.find(
-            tenant, Where(layers=(Layer.FACT,), statuses=told, event_ids=events), cursor=cursor
-        )
-        facts = facts + page
+    where = Where(layers=(Layer.FACT,), statuses=told, event_ids=events)
+    facts = [fact async for page in pages(store, tenant, where) for fact in page]
     survivors = sorted({f.duplicate_of for f in facts if f.duplicate_of is not None})
     replaced = {
         r.memory_id
