@@ -63,9 +63,10 @@ class Emitter:
         producer = await self._running()
         try:
             pending = [await self._accept(producer, record) for record in records]
-            for result in await asyncio.gather(*pending, return_exceptions=True):
-                if isinstance(result, BaseException):
-                    raise result
+            if len(pending) > 1:
+                await asyncio.wait(pending)
+            for acknowledged in pending:
+                await acknowledged
         except MessageSizeTooLargeError:
             raise BadData("too_large") from None
         except TopicAuthorizationFailedError as error:

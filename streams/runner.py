@@ -23,17 +23,17 @@ import logging
 import random
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, Protocol, assert_never
+from typing import Any, Protocol
 
 from schemas import ErrorReply
 from streams import metrics
 from streams.emitter import Emitter
 from streams.errors import BadData, DependencyDown, Refused
 from streams.health import Health
-from streams.outcome import Done, Duplicate, Outbound, Outcome, Parked, Retry, Skipped
+from streams.outcome import Done, Outbound, Outcome, Parked, Retry, Skipped
 from streams.records import DEAD_LETTER_PREFIX, Headers, Inbound, header
 from streams.settings import Settings
 
@@ -246,7 +246,8 @@ class Runner:
             lanes: dict[str, list[Inbound]] = defaultdict(list)
             for record in records:
                 lanes[stage.lane(record)].append(record)
-            # Of this batch alone: a stage that waits for its model must not take another stage's turns.
+            # Of this batch alone: a stage that waits for its model must not take another stage's turns. A turn is
+            # for working: whoever waits for the broker, or for a dependency that is down, has given it back.
             turns = asyncio.Semaphore(min(self._settings.lanes, stage.side_by_side))
             async with asyncio.TaskGroup() as group:
                 for lane in lanes.values():
@@ -260,32 +261,30 @@ class Runner:
                 self._quiet.set()
 
     async def _run_lane(self, stage: Stage, records: Sequence[Inbound], turns: asyncio.Semaphore) -> None:
-        async with turns:
-            at = 0
-            while at < len(records):
-                part = records[at : at + stage.lane_batch]
-                started = time.perf_counter()
-                await self._handle(stage, part)
-                metrics.STAGE_SECONDS.labels(stage.name).observe(time.perf_counter() - started)
-                self._health.progress(f"{stage.name}.{stage.topic}")
-                at += len(part)
+        for part in batched(records, stage.lane_batch):
+            started = time.perf_counter()
+            await self._handle(stage, part, turns)
+            metrics.STAGE_SECONDS.labels(stage.name).observe(time.perf_counter() - started)
+            self._health.progress(f"{stage.name}.{stage.topic}")
 
-    async def _handle(self, stage: Stage, records: Sequence[Inbound]) -> None:
+    async def _handle(self, stage: Stage, records: Sequence[Inbound], turns: asyncio.Semaphore) -> None:
         trouble = _Trouble()
         while True:
-            outcomes = await self._attempt(stage, records, trouble)
+            async with turns:
+                outcomes = await self._attempt(stage, records, trouble)
             if outcomes is None:
                 # Together they fail: one by one, so that a bad record parks alone.
                 for record in records:
-                    await self._handle(stage, [record])
+                    await self._handle(stage, [record], turns)
                 return
             waiting = next((o for o in outcomes if isinstance(o, Retry)), None)
             if waiting is None:
                 break
             await self._back_off(stage, trouble, waiting.dependency, waiting.after)
         self._at_step(f"{stage.topic}.handled")
-        for record, outcome in zip(records, outcomes, strict=True):
-            await self._finish(stage, record, outcome, trouble.attempts)
+        if not await self._finish_together(stage, outcomes):
+            for record, outcome in zip(records, outcomes, strict=True):
+                await self._finish(stage, record, outcome, trouble.attempts)
         self._at_step(f"{stage.topic}.emitted")
 
     async def _attempt(self, stage: Stage, records: Sequence[Inbound], trouble: _Trouble) -> Sequence[Outcome] | None:
@@ -339,27 +338,34 @@ class Runner:
         self._health.progress(f"{stage.name}.{stage.topic}")
         await asyncio.sleep(pause)
 
+    async def _finish_together(self, stage: Stage, outcomes: Sequence[Outcome]) -> bool:
+        """What several ordinary records emit, sent at once: one wait for the broker. False when a record needs more
+        than that; a broker that has some of it already gets it again, which later steps take as a redelivery."""
+        emit = [record for outcome in outcomes if not isinstance(outcome, Retry) for record in outcome.emit]
+        if any(isinstance(outcome, Parked) for outcome in outcomes) or any(record.exact for record in emit):
+            return False
+        if await self._send_all(stage, emit):
+            return False
+        for outcome in outcomes:
+            self._count(stage, outcome)
+        return True
+
     async def _finish(self, stage: Stage, record: Inbound, outcome: Outcome, attempts: int) -> None:
-        match outcome:
-            case Done():
-                counted = "done"
-            case Duplicate():
-                counted = "duplicate"
-            case Skipped(reason=reason):
-                counted = "skipped"
-                metrics.SKIPPED.labels(stage.name, reason).inc()
-            case Parked():
-                return await self._park(stage, record, outcome, attempts)
-            case Retry():
-                raise AssertionError("a retry is not an end")
-            case _:
-                assert_never(outcome)
-        if refused := await self._send(stage, outcome.emit):
+        if isinstance(outcome, Parked):
+            await self._park(stage, record, outcome, attempts)
+        elif isinstance(outcome, Retry):
+            raise AssertionError("a retry is not an end")
+        elif refused := await self._send(stage, outcome.emit):
             # What the stage made of the record is larger than any record may be.
             await self._park(stage, record, Parked(stage.name, refused.reason), attempts)
-            return None
-        metrics.RECORDS.labels(stage.name, counted).inc()
-        return None
+        else:
+            self._count(stage, outcome)
+
+    @staticmethod
+    def _count(stage: Stage, outcome: Outcome) -> None:
+        if isinstance(outcome, Skipped):
+            metrics.SKIPPED.labels(stage.name, outcome.reason).inc()
+        metrics.RECORDS.labels(stage.name, type(outcome).__name__.lower()).inc()
 
     async def _park(self, stage: Stage, record: Inbound, parked: Parked, attempts: int) -> None:
         told = parked.emit
@@ -403,6 +409,11 @@ class Runner:
                 trouble.attempts += 1
                 self._note_down(stage, error)
                 await self._back_off(stage, trouble, error.dependency, error.retry_after)
+
+
+def batched(records: Sequence[Inbound], size: int) -> Iterator[Sequence[Inbound]]:
+    for at in range(0, len(records), size):
+        yield records[at : at + size]
 
 
 def dead_letter(stage: Stage, record: Inbound, parked: Parked, prefix: str, attempts: int = 1) -> Outbound:

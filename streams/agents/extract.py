@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from schemas import Candidate, CandidateEvent, RedactedEvent
 from streams.agents.redact import parked_candidate
-from streams.long_text import in_thread_if_long
+from streams.long_text import in_thread_if_long, in_turn
 from streams.memory.extraction import Extractor, episodes
 from streams.memory.redaction import is_only_placeholders
 from streams.memory.redaction.placeholders import DROPPED
@@ -20,20 +20,20 @@ class ExtractStage:
     name = "extract"
     topic = "redacted"
     dead_letters = "dead-letters"
-    lane_batch = 1
 
     def __init__(self, extractor: Extractor, *, with_episodes: bool, dependencies: tuple[str, ...] = ()) -> None:
         self._extractor = extractor
         self._with_episodes = with_episodes
         self.dependencies = dependencies
-        # The rules compute; a model is waited for.
+        # The rules compute; a model is waited for, and asked again when a record beside it fails.
         self.side_by_side = 64 if dependencies else 2
+        self.lane_batch = 1 if dependencies else 25
 
     def lane(self, record: Inbound) -> str:
         return record.lane
 
     async def handle(self, records: Sequence[Inbound]) -> Sequence[Outcome]:
-        return [await self._one(record) for record in records]
+        return await in_turn(self._one, records)
 
     async def _one(self, record: Inbound) -> Outcome:
         event = decode(record, RedactedEvent)

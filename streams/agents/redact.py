@@ -14,7 +14,7 @@ from schemas import CandidateEvent, ConversationEvent, Message, RedactedEvent, W
 from schemas.events import EventId, TenantRecord
 from streams import metrics
 from streams.errors import BadData
-from streams.long_text import in_thread_if_long
+from streams.long_text import in_thread_if_long, in_turn
 from streams.memory.redaction import Redaction, Redactor
 from streams.outcome import Done, Outbound, Outcome, Parked
 from streams.records import Inbound, check_key, cloud_event, decode, reply_to
@@ -31,7 +31,7 @@ class RedactStage:
     topic = "conversations"
     dead_letters = "dead-letters.raw"
     dependencies: tuple[str, ...] = ()
-    lane_batch = 1
+    lane_batch = 25
     side_by_side = 2
 
     def __init__(self, redactor: Redactor, settings: Settings) -> None:
@@ -42,7 +42,7 @@ class RedactStage:
         return record.lane
 
     async def handle(self, records: Sequence[Inbound]) -> Sequence[Outcome]:
-        return [await self._one(record) for record in records]
+        return await in_turn(self._one, records)
 
     async def _one(self, record: Inbound) -> Outcome:
         try:
