@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from streams.cli import demo, doctor, extract, forget, publish, recall, redact, topics, worker
+from streams.cli import dead_letters, demo, doctor, extract, forget, publish, recall, redact, topics, worker
 from streams.cli.common import fail
 from streams.errors import MemstreamError
 
@@ -22,6 +22,7 @@ worker.register(app)
 publish.register(app)
 recall.register(app)
 forget.register(app)
+dead_letters.register(app)
 topics.register(app)
 redact.register(app)
 extract.register(app)
