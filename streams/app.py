@@ -32,7 +32,7 @@ from streams.memory.extraction import Extractor, RuleExtractor
 from streams.memory.redaction import Redactor, load_policy
 from streams.ports import VectorStore
 from streams.runner import Runner, disarm_commits
-from streams.settings import ROLES, Role, Settings
+from streams.settings import STREAM_ROLES, Role, Settings
 from streams.topics import BY_NAME, ensure_topics
 from streams.web import serve_metrics
 
@@ -115,13 +115,15 @@ class Worker:
     def __init__(
         self,
         settings: Settings,
-        roles: Sequence[Role] = ROLES,
+        roles: Sequence[Role] = STREAM_ROLES,
         *,
         at_step: AtStep = lambda step: None,
         on_ready: Callable[[], None] = lambda: None,
     ) -> None:
         self.settings = settings
-        self.roles = tuple(roles)
+        self.roles = tuple(role for role in roles if role != "http" or settings.http_port)
+        if not self.roles:
+            raise ConfigurationError("the role http needs a port: set MEMSTREAM_HTTP_PORT, 8000 for example")
         self.health = Health(roles_ready=dict.fromkeys(self.roles, False))
         self._at_step = at_step
         self._on_ready = on_ready
@@ -130,6 +132,7 @@ class Worker:
         self._apps: dict[Role, Any] = {}
         self._on_assigned: dict[Role, Callable[[], None]] = {}
         self._watchers: list[asyncio.Task[None]] = []
+        self._stop_gateway: Callable[[], Awaitable[None]] = _nothing
         self.failed: str = ""
 
     def stop(self) -> None:
@@ -191,7 +194,8 @@ class Worker:
                 probes["chat"] = chat_probe
         runner = Runner(settings, emitter, self.health, probes=probes, at_step=self._at_step)
         for role in self.roles:
-            self._apps[role] = make_faust_app(settings, role)
+            if role in STREAM_ROLES:
+                self._apps[role] = make_faust_app(settings, role)
         if "redact" in self.roles:
             runner.attach(self._apps["redact"], RedactStage(redactor, settings))
         if "extract" in self.roles:
@@ -233,10 +237,25 @@ class Worker:
         self._background(stack, self._watch_loop())
         if settings.metrics_port:
             stack.push_async_callback(await serve_metrics(settings, self.health))
-        await self._start_apps()
+        if self._apps:
+            await self._start_apps()
+        if "http" in self.roles:
+            await self._start_gateway(stack)
         self._background(stack, self._watch_lag())
 
     def _extractor(self, stack: AsyncExitStack) -> tuple[Extractor, Callable[[], Awaitable[object]] | None]:
+    async def _start_gateway(self, stack: AsyncExitStack) -> None:
+        try:
+            from streams.http.server import serve_http
+        except ModuleNotFoundError as error:
+            raise ConfigurationError(
+                f"the role http needs {error.name}: install `memstream[http]`, or set MEMSTREAM_HTTP_PORT=0"
+            ) from None
+        stop = await serve_http(self.settings, self.health)
+        self._stop_gateway = stop
+        stack.push_async_callback(stop)
+        self.health.roles_ready["http"] = True
+
         settings = self.settings
         if settings.extractor == "rules":
             return RuleExtractor(), None
@@ -265,7 +284,7 @@ class Worker:
             async def assigned(app: Any, partitions: set[Any], role: Role = role, **_: Any) -> None:
                 self._on_assigned.get(role, lambda: None)()
                 self.health.roles_ready[role] = True
-                if all(self.health.roles_ready.values()):
+                if all(self.health.roles_ready[name] for name in self._apps):
                     self._assigned.set()
 
             app.finalize()
@@ -342,7 +361,8 @@ class Worker:
         """Finish what is in flight, commit it, then stop Faust without another commit. False: not all ended."""
         for task in self._watchers:
             task.cancel()
-        clean = await self._runner.drain(self.settings.drain_seconds)
+        # Together: a request that the gateway still answers is one of those that the runner has in flight.
+        clean, _ = await asyncio.gather(self._runner.drain(self.settings.drain_seconds), self._stop_gateway())
         with suppress(Exception):
             async with asyncio.timeout(2):
                 await asyncio.gather(*(app.consumer.commit() for app in self._apps.values()), return_exceptions=True)
@@ -357,6 +377,10 @@ class Worker:
 
 
 async def _retrying(work: Callable[[], Awaitable[object]], what: str, seconds: float = 60.0) -> None:
+async def _nothing() -> None:
+    pass
+
+
     """A dependency that starts beside us may need a moment; one that stays away is an error that names it."""
     end = time.monotonic() + seconds
     while True:
@@ -381,7 +405,7 @@ async def _flush_for_ever(store: VectorStore) -> None:
 
 def run_worker(
     settings: Settings,
-    roles: Sequence[Role] = ROLES,
+    roles: Sequence[Role] = STREAM_ROLES,
     *,
     at_step: AtStep = lambda step: None,
     on_ready: Callable[[], None] = lambda: None,

@@ -358,9 +358,32 @@ class MemoryClient:
         """Everything that is remembered of a user: active, superseded, duplicate and archived."""
         return _records(await self._ask("export", user_id, namespace, deadline))
 
+    async def export_parts(
+        self, *, user_id: str | int, namespace: str | None = None, deadline: float | None = 60.0
+    ) -> AsyncIterator[list[schemas.MemoryRecord]]:
+        """The same part by part, as it comes."""
+        async for reply in self._parts("export", user_id, namespace, deadline):
+            yield _records([reply])
+
+    async def ping(self, deadline: float = 2.0) -> None:
+        """Raises `Unavailable` unless a broker answers."""
+        try:
+            async with asyncio.timeout(deadline):
+                answered = await self._producer.client.force_metadata_update()
+        except (TimeoutError, KafkaError):
+            answered = False
+        if not answered:
+            raise Unavailable("Kafka does not answer")
+
     async def _ask(
         self, kind: str, user_id: str | int, namespace: str | None, deadline: float | None, **fields: Any
     ) -> list[schemas.RecallReply]:
+        return [reply async for reply in self._parts(kind, user_id, namespace, deadline, **fields)]
+
+    async def _parts(
+        self, kind: str, user_id: str | int, namespace: str | None, deadline: float | None, **fields: Any
+    ) -> AsyncIterator[schemas.RecallReply]:
+        """The parts of an answer in their order."""
         seconds = self._deadline if deadline is None else deadline
         until = datetime.now(UTC) + timedelta(seconds=seconds)
         request = _validated(
@@ -368,12 +391,16 @@ class MemoryClient:
             {"kind": kind, "namespace": self._namespace_or(namespace), "user_id": user_id, "deadline": until, **fields},
         )
         headers = records.cloud_event(f"request.{kind}", uuid.uuid4().hex, "client", datetime.now(UTC))
-        parts: dict[int, schemas.RecallReply] = {}
+        early: dict[int, schemas.RecallReply] = {}
+        following = 0
         async for value in self._request("recall.requests", request.tenant, _encoded(request), headers, seconds):
             reply = self._parsed(value, schemas.RecallReply)
-            parts[reply.part] = reply
-            if len(parts) == reply.parts:
-                return [parts[part] for part in sorted(parts)]
+            early[reply.part] = reply
+            while following in early:
+                yield early.pop(following)
+                following += 1
+            if following == reply.parts:
+                return
         raise DeadlineExceeded(f"no answer within {seconds:g} s: is a worker with the role recall running?")
 
     # Underneath

@@ -87,6 +87,17 @@ PROMPT_TOKENS = Histogram(
     buckets=(0, 50, 100, 150, 200, 300, 500),
     registry=REGISTRY,
 )
+HTTP_REQUESTS = Counter(
+    "memstream_http_requests", "Requests to the gateway, by route and status.", ["route", "status"], registry=REGISTRY
+)
+HTTP_SECONDS = Histogram(
+    "memstream_http_request_duration_seconds",
+    "From the headers of a request to the start of its answer.",
+    ["route"],
+    buckets=_RECALL_BUCKETS,
+    registry=REGISTRY,
+)
+HTTP_IN_FLIGHT = Gauge("memstream_http_requests_in_flight", "Requests that wait for Kafka.", registry=REGISTRY)
 MODEL_TOKENS = Counter("memstream_model_tokens", "Chat model tokens.", ["direction"], registry=REGISTRY)
 DEPENDENCY_UP = Gauge(
     "memstream_dependency_up", "1 while the dependency does its work.", ["dependency"], registry=REGISTRY

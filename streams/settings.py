@@ -12,8 +12,10 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from streams.errors import ConfigurationError
 
-Role = Literal["redact", "extract", "memory", "recall"]
-ROLES: tuple[Role, ...] = ("redact", "extract", "memory", "recall")
+Role = Literal["redact", "extract", "memory", "recall", "http"]
+# Each of these is a Faust app and a consumer group; `http` is a client of theirs.
+STREAM_ROLES: tuple[Role, ...] = ("redact", "extract", "memory", "recall")
+ROLES: tuple[Role, ...] = (*STREAM_ROLES, "http")
 
 
 class Settings(BaseSettings):
@@ -111,6 +113,27 @@ class Settings(BaseSettings):
     """Address of `/metrics`, `/healthz` and `/readyz`; `0.0.0.0` in a container."""
     metrics_port: int = Field(default=9464, ge=0, le=65535)
     """Port of the same; 0 for none."""
+    http_host: str = "127.0.0.1"
+    """Address of the HTTP gateway (role `http`); `0.0.0.0` in a container."""
+    http_port: int = Field(default=8000, ge=0, le=65535)
+    """Port of the same; 0 for no gateway."""
+    http_auth: Literal["keys", "off"] = "keys"
+    """`off`: whoever reaches the port may do everything, which the log repeats."""
+    http_keys_file: Path | None = None
+    """API keys as `memstream keys` writes them, hashed; read again when it changes. Empty: `http-keys.json` in
+    `data_dir`."""
+    http_rate: str = Field(default="1200/minute", pattern=r"^\s*[1-9]\d*\s*(/|per)\s*(second|minute|hour|day)s?\s*$")
+    """Requests that a key without a rate of its own may make, for each gateway process."""
+    http_max_in_flight: int = Field(default=256, ge=1)
+    """Requests that a gateway has under way; the next one is answered with 429 and Retry-After."""
+    http_max_body_bytes: int = Field(default=2_097_152, ge=1024, le=2_097_152)
+    """A larger body is answered with 413. A record on Kafka has at most 2 MiB."""
+    http_body_seconds: float = Field(default=10.0, gt=0)
+    """Headers have this long to arrive, and so has a body: else 408."""
+    http_deadline_seconds: float = Field(default=10.0, gt=0, le=60)
+    """For requests without a `Prefer: wait=SECONDS` of their own (at most 60)."""
+    http_reply_service: str = Field(default="shared", pattern=r"^[A-Za-z0-9._-]+$")
+    """The gateways read their answers from the topic `<topic_prefix>replies.<this>`."""
     log_format: Literal["auto", "json", "text"] = "auto"
     """`auto`: text on a terminal, else JSON lines. Always to stderr."""
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
@@ -122,6 +145,10 @@ class Settings(BaseSettings):
         if value < 1 or SHARDS % value:
             raise ValueError("must be 1, 2, 4, 8, 16, 32 or 64: partitions divide the 64 shards")
         return value
+
+    @cached_property
+    def http_keys(self) -> Path:
+        return self.http_keys_file or self.data_dir / "http-keys.json"
 
     @cached_property
     def episodes(self) -> bool:

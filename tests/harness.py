@@ -316,6 +316,7 @@ async def pipeline(
         chosen: dict[str, Any] = {
             "embedder": "constant",
             "metrics_port": 0,
+            "http_port": 0,
             "kafka_session_timeout_seconds": 6,
             **settings,
             "kafka_bootstrap": bootstrap,

@@ -7,7 +7,8 @@ import sys
 
 import typer
 
-from streams.cli import dead_letters, demo, doctor, extract, forget, publish, recall, redact, topics, worker
+from streams.cli import dead_letters, demo, doctor, extract, forget, keys, publish, recall, redact, topics, worker
+from streams.cli import eval as evaluation
 from streams.cli.common import fail
 from streams.errors import MemstreamError
 
@@ -24,6 +25,7 @@ recall.register(app)
 forget.register(app)
 dead_letters.register(app)
 topics.register(app)
+keys.register(app)
 redact.register(app)
 extract.register(app)
 doctor.register(app)

@@ -8,6 +8,7 @@ import os
 import signal
 import socket
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -47,10 +48,10 @@ def run_up(settings: Settings, kafka_port: int) -> int:
     from streams.adapters.kafka_broker import EmbeddedKafka
     from streams.app import run_worker
 
-    require_free_port(settings)
+    require_free_ports(settings)
     if settings.kafka_bootstrap:
         err.print(f"broker: {settings.kafka_bootstrap} (MEMSTREAM_KAFKA_BOOTSTRAP)")
-        return run_worker(settings, on_ready=lambda: _say_ready(settings))
+        return run_worker(settings, ROLES, on_ready=lambda: _say_ready(settings))
     broker = EmbeddedKafka(kafka_folder(settings), kafka_port or None)
     end_as_ctrl_c()
     try:
@@ -75,6 +76,7 @@ def run_up(settings: Settings, kafka_port: int) -> int:
         with keep_alive:
             code = run_worker(
                 embedded,
+                ROLES,
                 on_ready=lambda: _say_ready(embedded),
                 on_stopping=stopping,
                 before_hard_exit=leave_hard,
@@ -94,19 +96,23 @@ def say(line: str) -> None:
     err.print(line, markup=False, soft_wrap=True)
 
 
-def require_free_port(settings: Settings) -> None:
-    """Look before anything is started: the worker itself opens the port last. Raises `ConfigurationError`."""
-    if not settings.metrics_port:
-        return
-    with socket.socket(socket.AF_INET6 if ":" in settings.metrics_host else socket.AF_INET) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((settings.metrics_host, settings.metrics_port))
-        except OSError as error:
-            raise ConfigurationError(
-                f"metrics can't be served on {settings.metrics_host}:{settings.metrics_port} ({error.strerror}): "
-                "set MEMSTREAM_METRICS_PORT to another port, or to 0 for none"
-            ) from None
+def require_free_ports(settings: Settings, roles: Sequence[Role] = ROLES) -> None:
+    """Look before anything is started: the worker itself opens its ports last. Raises `ConfigurationError`."""
+    wanted = [("metrics", settings.metrics_host, settings.metrics_port, "METRICS")]
+    if "http" in roles:
+        wanted.append(("the HTTP API", settings.http_host, settings.http_port, "HTTP"))
+    for what, host, port, name in wanted:
+        if not port:
+            continue
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((host, port))
+            except OSError as error:
+                raise ConfigurationError(
+                    f"{what} can't be served on {host}:{port} ({error.strerror}): "
+                    f"set MEMSTREAM_{name}_PORT to another port, or to 0 for none"
+                ) from None
 
 
 def worker(
@@ -126,8 +132,8 @@ def worker(
             "in one process, or share a Qdrant server.",
             soft_wrap=True,
         )
-    require_free_port(settings)
-    raise typer.Exit(run_worker(settings, chosen, on_ready=lambda: _say_ready(settings)))
+    require_free_ports(settings, chosen)
+    raise typer.Exit(run_worker(settings, chosen, on_ready=lambda: _say_ready(settings, chosen)))
 
 
 def parse_roles(text: str) -> tuple[Role, ...]:
@@ -140,11 +146,16 @@ def parse_roles(text: str) -> tuple[Role, ...]:
     return tuple(role for role in ROLES if role in names)
 
 
-def _say_ready(settings: Settings) -> None:
+def _say_ready(settings: Settings, roles: Sequence[Role] = ROLES) -> None:
+    http = f", HTTP on http://{settings.http_host}:{settings.http_port}" if settings.http_port else ""
     metrics = (
         f", metrics on http://{settings.metrics_host}:{settings.metrics_port}/metrics" if settings.metrics_port else ""
     )
-    err.print(f"[bold green]ready[/]: Kafka on {settings.kafka_bootstrap}{metrics}. Ctrl-C stops.", soft_wrap=True)
+    err.print(
+        f"[bold green]ready[/]: Kafka on {settings.kafka_bootstrap}{http if 'http' in roles else ''}{metrics}. "
+        "Ctrl-C stops.",
+        soft_wrap=True,
+    )
 
 
 class one_owner:

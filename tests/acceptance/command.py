@@ -14,7 +14,12 @@ MEMSTREAM = Path(sys.executable).with_name("memstream")
 # A machine that runs other tests beside this one is slow; whoever waits longer than this has found a hang.
 PATIENCE_SECONDS = 120.0
 # Where the model is not the point.
-QUICK = {"MEMSTREAM_EMBEDDER": "constant", "MEMSTREAM_METRICS_PORT": "0", "MEMSTREAM_PARTITIONS": "2"}
+QUICK = {
+    "MEMSTREAM_EMBEDDER": "constant",
+    "MEMSTREAM_METRICS_PORT": "0",
+    "MEMSTREAM_HTTP_PORT": "0",
+    "MEMSTREAM_PARTITIONS": "2",
+}
 
 
 def clean_environment(settings: Mapping[str, str]) -> dict[str, str]:

@@ -1,0 +1,138 @@
+"""The gateway on its port, inside a worker's event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import socket
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
+
+import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from streams.client import MemoryClient, Unavailable
+from streams.errors import ConfigurationError, DependencyDown
+from streams.health import Health
+from streams.http.app import make_app
+from streams.settings import Settings
+
+log = logging.getLogger(__name__)
+
+# Between two requests of a kept connection.
+IDLE_SECONDS = 75
+# Beyond this, connections are answered with 503 at once: each costs a descriptor and some buffers.
+MAX_CONNECTIONS = 4096
+BACKLOG = 1024
+
+
+class Server(uvicorn.Server):
+    """Leaves signals to the worker, and says when it listens."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.listening = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.listening.set()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def timed(seconds: float) -> type[asyncio.Protocol]:
+    """Connections whose headers do not arrive within `seconds` are closed; uvicorn itself would wait for ever."""
+
+    class TimedProtocol(HttpToolsProtocol):
+        _headers_due: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self._wait_for_headers()
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            # Something came after the last answer, and it is no whole request yet.
+            if self._headers_due is None and self.cycle is not None and self.cycle.response_complete:
+                self._wait_for_headers()
+
+        def on_headers_complete(self) -> None:
+            self._stop_waiting()
+            super().on_headers_complete()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._stop_waiting()
+            super().connection_lost(exc)
+
+        def _wait_for_headers(self) -> None:
+            self._headers_due = self.loop.call_later(seconds, self.timeout_keep_alive_handler)
+
+        def _stop_waiting(self) -> None:
+            if self._headers_due is not None:
+                self._headers_due.cancel()
+                self._headers_due = None
+
+    return TimedProtocol
+
+
+def bound_socket(settings: Settings) -> socket.socket:
+    """Raises `ConfigurationError` when the port is taken."""
+    family = socket.AF_INET6 if ":" in settings.http_host else socket.AF_INET
+    bound = socket.socket(family, socket.SOCK_STREAM)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind((settings.http_host, settings.http_port))
+    except OSError as error:
+        bound.close()
+        raise ConfigurationError(
+            f"the HTTP gateway can't listen on {settings.http_host}:{settings.http_port} ({error.strerror}): "
+            "set MEMSTREAM_HTTP_PORT to another port, or to 0 for no gateway"
+        ) from None
+    return bound
+
+
+async def serve_http(settings: Settings, health: Health) -> Callable[[], Awaitable[None]]:
+    """Start serving; returns what stops it: no new connection is taken, what is under way may end.
+
+    Raises `ConfigurationError`, `DependencyDown`.
+    """
+    listener = bound_socket(settings)
+    async with contextlib.AsyncExitStack() as stack:
+        stack.callback(listener.close)
+        client = MemoryClient(settings=settings, service=settings.http_reply_service)
+        app = make_app(settings, client, health)
+        try:
+            await stack.enter_async_context(client)
+        except Unavailable as error:
+            raise DependencyDown("kafka", str(error)) from None
+        server = Server(
+            uvicorn.Config(
+                app,
+                http=timed(settings.http_body_seconds),
+                ws="none",
+                lifespan="off",
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                # Addresses are used for nothing, so nobody is believed about them.
+                proxy_headers=False,
+                limit_concurrency=MAX_CONNECTIONS,
+                backlog=BACKLOG,
+                timeout_keep_alive=IDLE_SECONDS,
+                timeout_graceful_shutdown=int(settings.drain_seconds),
+            )
+        )
+        serving = asyncio.create_task(server.serve(sockets=[listener]))
+        await server.listening.wait()
+        log.info("HTTP on %s:%d", *listener.getsockname()[:2])
+        kept = stack.pop_all()
+
+    async def stop() -> None:
+        server.should_exit = True
+        await asyncio.gather(serving, return_exceptions=True)
+        await kept.aclose()
+
+    return stop
