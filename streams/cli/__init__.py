@@ -28,6 +28,7 @@ topics.register(app)
 keys.register(app)
 redact.register(app)
 extract.register(app)
+evaluation.register(app)
 doctor.register(app)
 demo.register(app)
 
