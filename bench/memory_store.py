@@ -5,12 +5,12 @@ It keeps the promises of `streams.ports.VectorStore`; what runs in production ar
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 import numpy as np
 
-from schemas import Layer, MemoryRecord, Tenant
+from schemas import Layer, MemoryRecord, MemoryStatus, MemoryType, Tenant
 from streams.ports import Doc, Scored, SparseVector, StoredMemory, Vectors, Where
 
 
@@ -83,7 +83,7 @@ class _Space:
 
 
 class MemoryStore:
-    """`streams.ports.VectorStore` over dictionaries."""
+    """`streams.ports.VectorStore` and `MaintenanceScan` over dictionaries."""
 
     def __init__(self) -> None:
         self._spaces: dict[tuple[str, bool], _Space] = {}
@@ -228,6 +228,70 @@ class MemoryStore:
     async def delete_docs(self, tenant: Tenant, kind: str, keys: Sequence[str]) -> None:
         for key in keys:
             self._docs.get(tenant.key, {}).pop((kind, key), None)
+
+    # Maintenance, across tenants
+
+    async def idle(
+        self,
+        shard: int,
+        *,
+        before: datetime,
+        types: tuple[MemoryType, ...] = (),
+        limit: int = 500,
+        cursor: str | None = None,
+    ) -> Page:
+        return self._online(shard, lambda r: (r.last_access_time or r.created_at) < before, types, limit, cursor)
+
+    async def ended(
+        self,
+        shard: int,
+        *,
+        before: datetime,
+        types: tuple[MemoryType, ...] = (),
+        limit: int = 500,
+        cursor: str | None = None,
+    ) -> Page:
+        return self._online(shard, lambda r: r.valid_until is not None and r.valid_until < before, types, limit, cursor)
+
+    async def repeated(self, shard: int, *, since: datetime, limit: int = 500, cursor: str | None = None) -> Page:
+        return self._online(shard, lambda r: r.updated_at is not None and r.updated_at >= since, (), limit, cursor)
+
+    def _online(
+        self,
+        shard: int,
+        wanted: Callable[[MemoryRecord], bool],
+        types: tuple[MemoryType, ...],
+        limit: int,
+        cursor: str | None,
+    ) -> Page:
+        online = (
+            m.record for (_, archive), space in self._spaces.items() if not archive for m in space.memories.values()
+        )
+        found = sorted(
+            (r.memory_id, r.tenant)
+            for r in online
+            if r.shard == shard
+            and r.status in (MemoryStatus.ACTIVE, MemoryStatus.ARCHIVED)
+            and (not types or r.memory_type in types)
+            and (cursor is None or r.memory_id > cursor)
+            and wanted(r)
+        )
+        page = [(tenant, memory_id) for memory_id, tenant in found[:limit]]
+        return page, page[-1][1] if len(found) > limit else None
+
+    async def tenants(
+        self, shard: int, *, limit: int = 500, cursor: str | None = None
+    ) -> tuple[list[Tenant], str | None]:
+        records = (m.record for space in self._spaces.values() for m in space.memories.values())
+        found = sorted({r.tenant.key: r.tenant for r in records if r.shard == shard}.items())
+        page = [(key, tenant) for key, tenant in found if cursor is None or key > cursor]
+        return [tenant for _, tenant in page[:limit]], page[limit - 1][0] if len(page) > limit else None
+
+    async def count(self, *, archive: bool = False) -> int:
+        return sum(len(space.memories) for (_, there), space in self._spaces.items() if there is archive)
+
+
+Page = tuple[list[tuple[Tenant, str]], str | None]
 
 
 def _place(record: MemoryRecord) -> tuple[int, str, int, int]:

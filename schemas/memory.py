@@ -130,6 +130,8 @@ class MemoryRecord(Statement):
     ambiguous_with: tuple[str, ...] = ()
     # A correction and what it is about, on both sides, whether or not it took effect: settled together.
     linked: tuple[str, ...] = ()
+    # Ids of the episodes that a digest stands for.
+    digest_of: tuple[str, ...] = ()
     reason: str = ""
     # The own source first, then those of the memories that repeat this one.
     sources: tuple[Source, ...] = ()

@@ -18,8 +18,9 @@ from typing import Any
 
 from streams import metrics
 from streams.agents.commands import CommandStage
+from streams.agents.decay import DecayStage
 from streams.agents.extract import ExtractStage
-from streams.agents.memory import AccessStage, DecayStage, RememberStage, SupersedeStage
+from streams.agents.memory import AccessStage, RememberStage, SupersedeStage
 from streams.agents.recall import RecallHandler
 from streams.agents.redact import RedactStage
 from streams.agents.timer import WindowTimer
@@ -131,8 +132,8 @@ class Worker:
         self._assigned = asyncio.Event()
         self._apps: dict[Role, Any] = {}
         self._on_assigned: dict[Role, Callable[[], None]] = {}
-        self._watchers: list[asyncio.Task[None]] = []
         self._stop_gateway: Callable[[], Awaitable[None]] = _nothing
+        self._watchers: list[asyncio.Task[None]] = []
         self.failed: str = ""
 
     def stop(self) -> None:
@@ -226,7 +227,7 @@ class Worker:
             runner.attach(app, SupersedeStage(writer))
             runner.attach(app, CommandStage(writer, owned, emitter, settings))
             runner.attach(app, AccessStage(writer, owned))
-            runner.attach(app, DecayStage(writer, owned, store))
+            runner.attach(app, DecayStage(writer, owned, store, emitter, embedder))
             timer = WindowTimer(store, emitter, settings, lambda: self._held("memory", "decay"))
             self._background(stack, timer.run())
             self._background(stack, _flush_for_ever(store))
@@ -243,7 +244,6 @@ class Worker:
             await self._start_gateway(stack)
         self._background(stack, self._watch_lag())
 
-    def _extractor(self, stack: AsyncExitStack) -> tuple[Extractor, Callable[[], Awaitable[object]] | None]:
     async def _start_gateway(self, stack: AsyncExitStack) -> None:
         try:
             from streams.http.server import serve_http
@@ -256,6 +256,7 @@ class Worker:
         stack.push_async_callback(stop)
         self.health.roles_ready["http"] = True
 
+    def _extractor(self, stack: AsyncExitStack) -> tuple[Extractor, Callable[[], Awaitable[object]] | None]:
         settings = self.settings
         if settings.extractor == "rules":
             return RuleExtractor(), None
@@ -376,11 +377,11 @@ class Worker:
         return clean
 
 
-async def _retrying(work: Callable[[], Awaitable[object]], what: str, seconds: float = 60.0) -> None:
 async def _nothing() -> None:
     pass
 
 
+async def _retrying(work: Callable[[], Awaitable[object]], what: str, seconds: float = 60.0) -> None:
     """A dependency that starts beside us may need a moment; one that stays away is an error that names it."""
     end = time.monotonic() + seconds
     while True:

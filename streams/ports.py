@@ -240,9 +240,36 @@ class MaintenanceScan(Protocol):
     """The one view across tenants: a shard's ids for the window job. It never returns text to a caller."""
 
     async def idle(
-        self, shard: int, *, before: datetime, limit: int = 500, cursor: str | None = None
+        self,
+        shard: int,
+        *,
+        before: datetime,
+        types: tuple[MemoryType, ...] = (),
+        limit: int = 500,
+        cursor: str | None = None,
     ) -> tuple[list[tuple[Tenant, str]], str | None]:
-        """Memories outside the archive whose last access is before `before`: (tenant, memory id) pairs."""
+        """Active memories whose last access is before `before`: (tenant, memory id) pairs. `types`: () means any.
+
+        Those with the status "archived" that a crash left outside the archive are named as well.
+        """
+        ...
+
+    async def ended(
+        self,
+        shard: int,
+        *,
+        before: datetime,
+        types: tuple[MemoryType, ...] = (),
+        limit: int = 500,
+        cursor: str | None = None,
+    ) -> tuple[list[tuple[Tenant, str]], str | None]:
+        """Active memories whose `valid_until` is before `before`."""
+        ...
+
+    async def repeated(
+        self, shard: int, *, since: datetime, limit: int = 500, cursor: str | None = None
+    ) -> tuple[list[tuple[Tenant, str]], str | None]:
+        """Active memories that were said again at `since` or later (`updated_at`)."""
         ...
 
     async def tenants(

@@ -2,7 +2,8 @@
 
 Order of a forget, each part repeated after a crash with the same result: the fence, the markers and the tombstones are
 acknowledged by the broker; fence and markers go into the store (from here on nothing forgotten can come back); the
-memories are deleted; what stood beside them is derived again; the receipt is sent.
+memories are deleted; what stood beside them is derived again; the receipt is sent. A digest that tells of something
+forgotten goes with it; its other episodes come back from the archive first.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from schemas import (
     ForgetCommand,
     Layer,
     MemoryRecord,
+    MemoryType,
     RestoreCommand,
     RestoreReceipt,
     Supersede,
@@ -31,6 +33,7 @@ from streams.agents.memory import TenantStage
 from streams.agents.writer import Writer, directive_doc, directive_outbound
 from streams.emitter import Emitter
 from streams.errors import BadData
+from streams.memory import decay
 from streams.memory.fences import blocked_by, fence_of
 from streams.outcome import Done, Outbound, Outcome, Parked
 from streams.paging import pages
@@ -92,8 +95,14 @@ class CommandStage(TenantStage):
             else:
                 newest = max((record.occurred_at for record in everything), default=None)
                 fence = with_what_stands_behind(fence_of(command, newest, at), everything)
-            doomed = [record for record in everything if blocked_by([fence], record) is not None]
+            doomed = with_digests([r for r in everything if blocked_by([fence], r) is not None], everything)
             gone = {record.memory_id for record in doomed}
+            released = [
+                episode
+                for digest in doomed
+                for episode in decay.unfold(digest, everything)
+                if episode.memory_id not in gone
+            ]
             markers = [marker(r, everything) for r in everything if r.memory_id not in gone and r.superseded_by in gone]
             await self._emitter.send(
                 [
@@ -105,6 +114,7 @@ class CommandStage(TenantStage):
             docs = [directive_doc(event) for event in markers]
             docs.append(Doc("fence", fence.fence_id, fence.model_dump(mode="json", exclude_none=True)))
             await self._store.put_docs(tenant, docs)
+            await self._writer.resettle(tenant, released)
             await self._store.delete(tenant, sorted(gone))
             beside = [
                 record
@@ -137,25 +147,34 @@ class CommandStage(TenantStage):
         tenant = command.tenant
         async with self._writer.locked(tenant):
             stored = await self._store.get(tenant, command.memory_ids)
-            archived = [record for record in stored if record.archived_at is not None]
-            await self._writer.resettle(
-                tenant, [r.model_copy(update={"archived_at": None, "last_access_time": at}) for r in archived]
-            )
+            digests = [record for record in stored if record.memory_type is MemoryType.DIGEST]
+            wanted = [record for record in stored if record.archived_at is not None and record not in digests]
+            for digest in digests:
+                wanted += decay.unfold(digest, await self._store.get(tenant, digest.digest_of))
+            restored = {r.memory_id: r.model_copy(update={"archived_at": None, "last_access_time": at}) for r in wanted}
+            await self._writer.resettle(tenant, list(restored.values()))
+            # Once more, should a crash have come before they were moved.
+            await self._store.move(tenant, [i for r in stored for i in (r.memory_id, *r.digest_of)], to_archive=False)
+            undone = [digest.memory_id for digest in digests]
+            await self._emitter.send([Outbound("records", memory_key(tenant, i), None) for i in undone])
+            await self._store.delete(tenant, undone)
         found = {record.memory_id for record in stored}
         return RestoreReceipt(
             namespace=command.namespace,
             user_id=command.user_id,
             command_id=command.command_id,
-            restored=tuple(record.memory_id for record in archived),
+            restored=tuple(restored),
             unknown=tuple(memory_id for memory_id in command.memory_ids if memory_id not in found),
         )
 
 
 def with_what_stands_behind(fence: Fence, everything: Sequence[MemoryRecord]) -> Fence:
-    """For a fence of memory ids: also what repeats them, and the messages that they were taken from."""
+    """For a fence of memory ids: also what repeats them, the messages that they were taken from, and the episodes of a
+    digest."""
     if fence.scope != "memories":
         return fence
     ids = set(fence.ids)
+    ids |= {i for r in everything if r.memory_id in ids for i in r.digest_of}
     while True:
         reached = {r.memory_id for r in everything if r.duplicate_of in ids}
         reached |= {str(r.duplicate_of) for r in everything if r.memory_id in ids and r.duplicate_of}
@@ -167,6 +186,12 @@ def with_what_stands_behind(fence: Fence, everything: Sequence[MemoryRecord]) ->
         r.memory_id for r in everything if r.layer is Layer.EPISODE and (r.source.event_id, r.source.message) in places
     }
     return fence.model_copy(update={"ids": tuple(sorted(ids))})
+
+
+def with_digests(doomed: Sequence[MemoryRecord], everything: Sequence[MemoryRecord]) -> list[MemoryRecord]:
+    """Also the digests that tell of one of them."""
+    gone = {record.memory_id for record in doomed}
+    return [*doomed, *(r for r in everything if r.memory_id not in gone and not gone.isdisjoint(r.digest_of))]
 
 
 def marker(old: MemoryRecord, everything: Sequence[MemoryRecord]) -> Supersede:

@@ -1,22 +1,18 @@
-"""The stages of the role `memory`: candidates, supersede, access and decay, each a thin cover of `Writer`."""
+"""The stages of the role `memory`: candidates, supersede and access, each a thin cover of `Writer`."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
 
-from schemas import Access, CandidateEvent, DecayTick, MemoryRecord, MemoryStatus, Supersede, Tenant
+from schemas import Access, CandidateEvent, MemoryStatus, Supersede, Tenant
 from streams import metrics
 from streams.agents.redact import parked_candidate
 from streams.agents.writer import Writer
 from streams.memory import decay
-from streams.memory.decay.due import IDLE_TO_ARCHIVE
 from streams.outcome import Done, Outbound, Outcome, Parked
-from streams.ports import MaintenanceScan, MemoryStore
+from streams.ports import MemoryStore
 from streams.records import Inbound, check_key, decode
-
-# A window archives this much of a shard at a time, so that recall does not feel it.
-WINDOW_PAGE = 200
 
 
 class TenantStage:
@@ -116,48 +112,3 @@ class AccessStage(TenantStage):
                 else:
                     await self._writer.save(tenant, changed)
         return [Done()] * len(records)
-
-
-class DecayStage(TenantStage):
-    """One tick a (window, shard): archives what has been idle, closes what is over."""
-
-    topic = "decay"
-    lane_batch = 1
-
-    def __init__(self, writer: Writer, store: MemoryStore, scan: MaintenanceScan) -> None:
-        self._writer = writer
-        self._store = store
-        self._scan = scan
-
-    def lane(self, record: Inbound) -> str:
-        return (record.key or b"").hex()
-
-    async def handle(self, records: Sequence[Inbound]) -> Sequence[Outcome]:
-        for record in records:
-            await self._window(decode(record, DecayTick))
-        return [Done()] * len(records)
-
-    async def _window(self, tick: DecayTick) -> None:
-        cursor: str | None = None
-        while True:
-            page, cursor = await self._scan.idle(
-                tick.shard, before=tick.window_end - IDLE_TO_ARCHIVE, limit=WINDOW_PAGE, cursor=cursor
-            )
-            by_tenant: dict[Tenant, list[str]] = defaultdict(list)
-            for tenant, memory_id in page:
-                by_tenant[tenant].append(memory_id)
-            for tenant, ids in by_tenant.items():
-                await self._carry_out(tenant, ids, tick)
-            if cursor is None:
-                break
-        metrics.WINDOW_LAST.set(tick.window_end.timestamp())
-
-    async def _carry_out(self, tenant: Tenant, ids: Sequence[str], tick: DecayTick) -> None:
-        async with self._writer.locked(tenant):
-            changed: list[MemoryRecord] = []
-            for record in await self._store.get(tenant, ids):
-                verdict = decay.due(record, tick.window_end)
-                if verdict.action != "none":
-                    changed.append(decay.carry_out(record, verdict, tick.window_end))
-                    metrics.WINDOW_CHANGES.labels(verdict.action).inc()
-            await self._writer.resettle(tenant, changed)

@@ -654,6 +654,68 @@ class TestMaintenance:
         await store.update(tenant, [memories[0].record.model_copy(update={"last_access_time": late})])
         assert (await store.idle(shard, before=late))[0] == [pair for pair in expected if pair[1] != ids(memories)[0]]
 
+    async def test_idle_of_a_type(self, store: Store, tenant: Tenant, shard: int) -> None:
+        memories = [
+            memory(tenant, 0, shard=shard),
+            memory(tenant, 1, shard=shard, layer="fact", memory_type="task"),
+            memory(tenant, 2, shard=shard, status="superseded"),
+            memory(tenant, 3, shard=shard, status="duplicate"),
+            # As a crash may leave it: archived, and not moved yet.
+            memory(tenant, 4, shard=shard, status="archived"),
+        ]
+        await store.upsert(tenant, memories)
+        late = START + timedelta(days=5)
+
+        async def idle(*types: MemoryType) -> list[str]:
+            page, _ = await store.idle(shard, before=late, types=types)
+            return [found for _, found in page]
+
+        assert await idle() == sorted(memory_id(tenant, number) for number in (0, 1, 4))
+        assert await idle(MemoryType.TASK) == [memory_id(tenant, 1)]
+        assert await idle(MemoryType.EPISODE, MemoryType.DIGEST) == sorted(memory_id(tenant, n) for n in (0, 4))
+
+    async def test_ended(self, store: Store, tenant: Tenant, other: Tenant, shard: int) -> None:
+        end = START + timedelta(days=3)
+        task = {"layer": "fact", "memory_type": "task", "shard": shard}
+        memories = [
+            memory(tenant, 0, valid_until=end, **task),
+            memory(tenant, 1, valid_until=end + timedelta(microseconds=1), **task),
+            memory(tenant, 2, **task),
+            memory(tenant, 3, valid_until=end, **(task | {"memory_type": "fact"})),
+            memory(tenant, 4, valid_until=end, **(task | {"shard": shard + 1})),
+            memory(tenant, 5, valid_until=end, status="superseded", **task),
+            memory(tenant, 6, valid_until=end, **task),
+        ]
+        await store.upsert(tenant, memories)
+        await store.move(tenant, ids(memories[6:]), to_archive=True)
+        foreign = memory(other, 7, valid_until=end, **task)
+        await store.upsert(other, [foreign])
+        before, tasks = end + timedelta(microseconds=1), (MemoryType.TASK,)
+        expected = sorted([(tenant, memory_id(tenant, 0)), (other, foreign.record.memory_id)], key=lambda pair: pair[1])
+        assert await store.ended(shard, before=before, types=tasks) == (expected, None)
+        first, cursor = await store.ended(shard, before=before, types=tasks, limit=1)
+        rest, last = await store.ended(shard, before=before, types=tasks, limit=1, cursor=cursor)
+        assert (first + rest, last) == (expected, None)
+        assert (await store.ended(shard, before=end, types=tasks))[0] == []
+        assert (tenant, memory_id(tenant, 3)) in (await store.ended(shard, before=before))[0]
+
+    async def test_repeated(self, store: Store, tenant: Tenant, shard: int) -> None:
+        late = START + timedelta(days=5)
+        memories = [
+            memory(tenant, 0, shard=shard, updated_at=late),
+            memory(tenant, 1, shard=shard, updated_at=late - timedelta(microseconds=1)),
+            memory(tenant, 2, shard=shard),
+            memory(tenant, 3, shard=shard, updated_at=late, status="duplicate"),
+            memory(tenant, 4, shard=shard + 1, updated_at=late),
+            memory(tenant, 5, shard=shard, updated_at=late + timedelta(days=1)),
+        ]
+        await store.upsert(tenant, memories)
+        expected = [(tenant, found) for found in sorted(memory_id(tenant, number) for number in (0, 5))]
+        assert await store.repeated(shard, since=late) == (expected, None)
+        first, cursor = await store.repeated(shard, since=late, limit=1)
+        rest, end = await store.repeated(shard, since=late, limit=1, cursor=cursor)
+        assert (first + rest, end) == (expected, None)
+
     async def test_tenants(self, store: Store, tenant: Tenant, shard: int) -> None:
         tenants = [Tenant(namespace=name, user_id=tenant.user_id) for name in NAMES]
         for number, one in enumerate(tenants):

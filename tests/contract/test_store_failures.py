@@ -257,6 +257,8 @@ def every_call(store: Store) -> list[Callable[[], Awaitable[object]]]:
         lambda: store.find_docs(TENANT, "a"),
         lambda: store.delete_docs(TENANT, "a", ["b"]),
         lambda: store.idle(0, before=one.record.occurred_at),
+        lambda: store.ended(0, before=one.record.occurred_at),
+        lambda: store.repeated(0, since=one.record.occurred_at),
         lambda: store.tenants(0),
         lambda: store.count(),
     ]

@@ -8,12 +8,13 @@ from itertools import islice
 from typing import TypeVar
 from uuid import UUID
 
-from schemas import Layer, MemoryRecord, Tenant
+from schemas import Layer, MemoryRecord, MemoryStatus, MemoryType, Tenant
 from streams.adapters.store.cache import Recent, Sessions
 from streams.adapters.store.engine import Engine, Nearest, Ordered, Row
 from streams.adapters.store.filters import Between, Filter, Ids, Match, memories, of_tenant
 from streams.adapters.store.layout import ARCHIVE, RECORDS, STATE
 from streams.adapters.store.payload import (
+    RECORD,
     check_dense,
     check_sparse,
     dense_of,
@@ -44,7 +45,10 @@ RECENT_MEMORIES = 4096
 RECENT_PLACES = 200_000
 
 _WHERE_IT_STANDS = ("tenant", "session_id", "sequence")
-_RANK = ("sources",)
+# All that a memory is made of, and whose it is.
+_MEMORY = ("tenant", RECORD)
+# What the window job looks at. Archived ones are elsewhere, unless a crash came before they were moved.
+_ONLINE = (MemoryStatus.ACTIVE.value, MemoryStatus.ARCHIVED.value)
 
 
 def _chunks(items: Sequence[T], size: int = CHUNK) -> Iterable[Sequence[T]]:
@@ -142,7 +146,7 @@ class EngineStore:
     async def move(self, tenant: Tenant, memory_ids: Sequence[str], *, to_archive: bool) -> None:
         source = _collection(not to_archive)
         for chunk in _chunks(_unique(map(point_id, memory_ids))):
-            rows = await self._own(tenant, source, chunk, vectors=True)
+            rows = await self._own(tenant, source, chunk, fields=_MEMORY, vectors=True)
             # Written there, then deleted here: `upsert` does both in this order.
             await self.upsert(tenant, [self._memory(row) for row in rows], archive=to_archive)
 
@@ -165,7 +169,8 @@ class EngineStore:
         found: dict[UUID, MemoryRecord] = {}
         for collection in (RECORDS, ARCHIVE):
             missing = [point for point in _unique(ids) if point not in found]
-            found |= {row.id: memory_record(row.payload) for row in await self._own(tenant, collection, missing)}
+            rows = await self._own(tenant, collection, missing, fields=_MEMORY)
+            found |= {row.id: memory_record(row.payload) for row in rows}
         return [found[point] for point in ids if point in found]
 
     async def get_with_vectors(self, tenant: Tenant, memory_ids: Sequence[str]) -> list[StoredMemory]:
@@ -177,7 +182,7 @@ class EngineStore:
         self, tenant: Tenant, where: Where, *, limit: int = 1000, cursor: str | None = None, archive: bool = False
     ) -> tuple[list[MemoryRecord], str | None]:
         rows, following = await self._engine.scroll(
-            _collection(archive), memories(tenant, where), limit=limit, cursor=cursor
+            _collection(archive), memories(tenant, where), limit=limit, cursor=cursor, fields=_MEMORY
         )
         return [memory_record(row.payload) for row in rows], following
 
@@ -221,7 +226,8 @@ class EngineStore:
         # Ids alone make a search several times faster, and nearly every point id tells the memory's.
         hashed = [point for point, _ in hits if memory_id_of(point) is None]
         asked = {
-            row.id: str(row.payload["memory_id"]) for row in await self._rows(collection, hashed, fields=("memory_id",))
+            row.id: memory_record(row.payload).memory_id
+            for row in await self._rows(collection, hashed, fields=(RECORD,))
         }
         scored = ((memory_id_of(point) or asked.get(point), score) for point, score in hits)
         # Equal scores in a fixed order, whatever the engine did.
@@ -302,10 +308,8 @@ class EngineStore:
             rank = self._ranks.get(point) if self._ranks is not None else None
             if rank is not None:
                 ranks[point] = rank
-        for row in await self._rows(RECORDS, [point for point in points if point not in ranks], fields=_RANK):
-            own = next(iter(row.payload.get("sources", ())), None)
-            rank = (own["event_id"], own["message"], own["start"]) if own else ("", 0, 0)
-            ranks[row.id] = rank
+        for row in await self._rows(RECORDS, [point for point in points if point not in ranks], fields=(RECORD,)):
+            ranks[row.id] = rank = rank_of(memory_record(row.payload))
             if self._ranks is not None:
                 self._ranks.put(row.id, rank)
         return ranks
@@ -339,13 +343,41 @@ class EngineStore:
     # Maintenance, across tenants
 
     async def idle(
-        self, shard: int, *, before: datetime, limit: int = 500, cursor: str | None = None
+        self,
+        shard: int,
+        *,
+        before: datetime,
+        types: tuple[MemoryType, ...] = (),
+        limit: int = 500,
+        cursor: str | None = None,
     ) -> tuple[list[tuple[Tenant, str]], str | None]:
-        must: Filter = (Match("shard", (shard,)), Between("idle_since", until=before))
-        rows, following = await self._engine.scroll(
-            RECORDS, must, limit=limit, cursor=cursor, fields=("tenant", "memory_id")
-        )
-        return [(Tenant.from_key(row.payload["tenant"]), row.payload["memory_id"]) for row in rows], following
+        return await self._active(shard, Between("idle_since", until=before), types, limit, cursor)
+
+    async def ended(
+        self,
+        shard: int,
+        *,
+        before: datetime,
+        types: tuple[MemoryType, ...] = (),
+        limit: int = 500,
+        cursor: str | None = None,
+    ) -> tuple[list[tuple[Tenant, str]], str | None]:
+        return await self._active(shard, Between("valid_until", until=before), types, limit, cursor)
+
+    async def repeated(
+        self, shard: int, *, since: datetime, limit: int = 500, cursor: str | None = None
+    ) -> tuple[list[tuple[Tenant, str]], str | None]:
+        return await self._active(shard, Between("updated_at", since=since), (), limit, cursor)
+
+    async def _active(
+        self, shard: int, when: Between, types: tuple[MemoryType, ...], limit: int, cursor: str | None
+    ) -> tuple[list[tuple[Tenant, str]], str | None]:
+        must: Filter = (Match("shard", (shard,)), Match("status", _ONLINE), when)
+        if types:
+            must = (*must, Match("memory_type", tuple(one.value for one in types)))
+        rows, following = await self._engine.scroll(RECORDS, must, limit=limit, cursor=cursor, fields=_MEMORY)
+        found = [(Tenant.from_key(row.payload["tenant"]), memory_record(row.payload).memory_id) for row in rows]
+        return found, following
 
     async def tenants(
         self, shard: int, *, limit: int = 500, cursor: str | None = None
@@ -403,7 +435,7 @@ class EngineStore:
                     found[point] = memory
         for collection in (RECORDS, ARCHIVE):
             missing = [point for point in ids if point not in found]
-            for row in await self._own(tenant, collection, missing, vectors=True):
+            for row in await self._own(tenant, collection, missing, fields=_MEMORY, vectors=True):
                 found[row.id] = memory = self._memory(row)
                 if self._recent is not None:
                     self._recent.put(row.id, memory)

@@ -21,7 +21,7 @@ HNSW_EF = 100
 # KiB of vectors under which a plain scan is used; the engine's default.
 FULL_SCAN_THRESHOLD = 10_000
 
-IndexKind = Literal["keyword", "integer", "float", "datetime"]
+IndexKind = Literal["keyword", "integer", "datetime"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,7 @@ ASKED_INDEXES = (
 RECORD_INDEXES = (
     *ASKED_INDEXES,
     Index("sequence", "integer"),
-    *(Index(key, "datetime") for key in ("last_access_time", "idle_since", "valid_from", "valid_until")),
-    Index("importance", "float"),
+    *(Index(key, "datetime") for key in ("updated_at", "idle_since", "valid_until")),
 )
 
 COLLECTIONS = (

@@ -1,7 +1,8 @@
 """An old session's episodes become one dated digest; the episodes go to the archive, and it can be undone.
 
-By rule: what carries a name, a figure or a date is kept in its own words, in order; chatter is left out. What does not
-fit is listed, so that no name and no figure is lost.
+A digest names the episodes that it stands for (`digest_of`), so that it can be undone, and so that it goes when one of
+them is forgotten. By rule: what carries a name, a figure or a date is kept in its own words, in order; chatter is left
+out. What does not fit is listed, so that no name and no figure is lost.
 """
 
 from __future__ import annotations
@@ -10,11 +11,11 @@ import re
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from schemas.memory import Layer, MemoryRecord, MemoryStatus, MemoryType
-from streams.memory.decay.fading import last_active
+from streams.memory.decay.fading import in_archive, last_active
 from streams.memory.extraction.sentences import sentences
 from streams.memory.settle.order import order
 from streams.memory.settle.wording import figures, names
@@ -31,7 +32,7 @@ _FIGURE_AS_SAID: Final = re.compile(r"[\w.,:/%-]*\d[\w.,:/%-]*")
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """`digest` is new; `archived` are its sources as they stand in the archive."""
+    """`archived`: the sources of `digest` as they stand in the archive."""
 
     digest: MemoryRecord
     archived: tuple[MemoryRecord, ...]
@@ -42,58 +43,70 @@ def fold_session(
 ) -> Folded | None:
     """The digest of one session's episodes, None when the session is not old, too small or still in use.
 
-    `conflicts`: facts of the session that may contradict another one; both sides are kept in the digest.
+    `episodes`: all of one session, the archive and earlier digests included. `conflicts`: facts that may contradict
+    another one; both sides are kept in the digest. A digest of this very window stays as it is (a crash came between),
+    and what is left of its episodes follows it.
     """
-    ready = sorted((e for e in episodes if _foldable(e, window_end)), key=order)
-    if len(ready) < MIN_EPISODES or any(window_end - e.occurred_at <= OLD_AFTER for e in episodes):
+    if not episodes:
         return None
-    first, last = ready[0], ready[-1]
+    made = digest_id(episodes[0], window_end)
+    foldable = sorted((e for e in episodes if _foldable(e, window_end)), key=order)
+    standing = next((e for e in episodes if e.memory_id == made), None)
+    if standing is not None:
+        left = [e for e in foldable if e.memory_id in standing.digest_of]
+        return Folded(standing, _archived(left, window_end)) if left else None
+    if len(foldable) < MIN_EPISODES or any(window_end - e.occurred_at <= OLD_AFTER for e in episodes):
+        return None
+    first, last = foldable[0], foldable[-1]
     facts = sorted((f for f in conflicts if f.ambiguous_with), key=order)
     digest = MemoryRecord(
         layer=Layer.EPISODE,
-        content=_content(ready, facts),
+        content=_content(foldable, facts),
         memory_type=MemoryType.DIGEST,
-        importance=max(e.importance for e in ready),
-        entities=tuple(sorted({name for e in ready for name in e.entities})),
+        importance=max(e.importance for e in foldable),
+        entities=tuple(sorted({name for e in foldable for name in e.entities})),
         valid_from=first.occurred_at,
         lang=first.lang,
-        memory_id=digest_id(ready),
+        memory_id=made,
         namespace=first.namespace,
         user_id=first.user_id,
         session_id=first.session_id,
         sequence=last.sequence,
         occurred_at=last.occurred_at,
         created_at=window_end,
-        reason=f"digest of {len(ready)} episodes",
-        sources=tuple(dict.fromkeys(source for e in ready for source in e.sources)),
+        digest_of=tuple(e.memory_id for e in foldable),
+        reason=f"digest of {len(foldable)} episodes",
+        sources=tuple(dict.fromkeys(source for e in foldable for source in e.sources)),
         supersedes=(),
         shard=first.shard,
         policy_version=first.policy_version,
         extractor_version=first.extractor_version,
         embedding_model=first.embedding_model,
     )
-    return Folded(digest, tuple(e.model_copy(update={"archived_at": window_end}) for e in ready))
+    return Folded(digest, _archived(foldable, window_end))
 
 
 def unfold(digest: MemoryRecord, episodes: Sequence[MemoryRecord]) -> tuple[MemoryRecord, ...]:
-    """Undo: the sources as they were; the digest itself is to be deleted. Nothing when they are not its sources."""
-    own = [e for e in episodes if e.archived_at == digest.created_at and e.session_id == digest.session_id]
-    if digest_id(own) != digest.memory_id:
-        return ()
+    """Undo: those of its sources that are in the archive, as they were; the digest itself is to be deleted."""
+    own = (e for e in episodes if e.memory_id in digest.digest_of and e.archived_at is not None)
     return tuple(e.model_copy(update={"archived_at": None}) for e in sorted(own, key=order))
 
 
-def digest_id(episodes: Sequence[MemoryRecord]) -> str:
-    """The same sources make the same digest, however often a window is worked off."""
-    ids = "\n".join(sorted(e.memory_id for e in episodes))
-    return "mem_" + uuid.uuid5(_IDS, ids).hex
+def digest_id(episode: MemoryRecord, window_end: datetime) -> str:
+    """One digest a session and window: however often a window is worked off, it overwrites itself."""
+    place = (episode.tenant.key, episode.session_id, window_end.astimezone(UTC).isoformat())
+    return "mem_" + uuid.uuid5(_IDS, "\n".join(place)).hex
+
+
+def _archived(episodes: Sequence[MemoryRecord], window_end: datetime) -> tuple[MemoryRecord, ...]:
+    return tuple(e.model_copy(update={"archived_at": window_end}) for e in episodes)
 
 
 def _foldable(episode: MemoryRecord, window_end: datetime) -> bool:
     return (
         episode.layer is Layer.EPISODE
         and episode.memory_type is not MemoryType.DIGEST
-        and episode.archived_at is None
+        and not in_archive(episode)
         and episode.status is MemoryStatus.ACTIVE
         and window_end - last_active(episode) > OLD_AFTER
     )

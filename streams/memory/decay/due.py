@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
-from schemas.memory import MemoryRecord, MemoryType
-from streams.memory.decay.fading import last_active
+from schemas.memory import MemoryRecord, MemoryStatus, MemoryType
+from streams.memory.decay.fading import in_archive, last_active
 
 IDLE_TO_ARCHIVE: Final = timedelta(days=90)
 
@@ -24,14 +24,17 @@ NOTHING: Final = Due("none")
 
 
 def due(record: MemoryRecord, window_end: datetime) -> Due:
-    """What the window that ends at `window_end` does. Carrying it out makes the next answer `none`: idempotent."""
-    if record.archived_at is not None:
+    """What the window that ends at `window_end` does. Carrying it out makes the next answer `none`: idempotent.
+
+    What repeats another memory or was replaced is out of the way already.
+    """
+    if record.status is not MemoryStatus.ACTIVE or in_archive(record):
         return NOTHING
     idle = window_end - last_active(record)
     if idle > IDLE_TO_ARCHIVE:
         return Due("archive", f"not used for {idle.days} days")
     if is_open_task(record) and record.valid_until is not None and record.valid_until <= window_end:
-        return Due("close", "the time of the task is over")
+        return Due("close", f"its time was over at {record.valid_until:%Y-%m-%d %H:%M} UTC")
     return NOTHING
 
 

@@ -23,6 +23,11 @@ def last_active(record: MemoryRecord) -> datetime:
     return max(m for m in moments if m is not None)
 
 
+def in_archive(record: MemoryRecord) -> bool:
+    """Was it archived, and not used or said again since?"""
+    return record.archived_at is not None and last_active(record) < record.archived_at
+
+
 def effective_importance(record: MemoryRecord, now: datetime) -> float:
     """Stored importance, -0.5 for each full 30 days idle, +0.2 above 10 accesses, within 1-5."""
     idle = max(timedelta(0), now - last_active(record))

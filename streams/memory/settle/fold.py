@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from schemas.control import Supersede
-from schemas.memory import Layer, MemoryRecord, MemoryStatus, Source
+from schemas.memory import Layer, MemoryRecord, MemoryStatus, MemoryType, Source
 from streams.memory.settle.correction import best_fits
 from streams.memory.settle.kinds import NONE, Kind, Relation
 from streams.memory.settle.order import order, pair
@@ -213,6 +213,9 @@ class _Fold:
             status = MemoryStatus.ARCHIVED
         else:
             status = MemoryStatus.ACTIVE
+        if record.memory_type is MemoryType.DIGEST:
+            # It repeats, replaces and contradicts nothing; its sources are those of its episodes.
+            return Verdict(status=status, reason=record.reason, sources=record.sources)
         others = sorted((r.source for r in repeats), key=lambda s: (s.event_id, s.message, s.start, s.end))
         ambiguous = sorted(i for i in state.ambiguous if self._states[i].current) if state.current else []
         return Verdict(

@@ -1,0 +1,181 @@
+"""decay -> memory: what a window does to a shard. One tick a (window, shard).
+
+Every part finds its own work in the store, so that a tick that comes again, late or after a crash finds only what is
+left of it. Sessions are folded before what is idle is archived: a digest keeps what single episodes would not.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from datetime import datetime, timedelta
+
+from schemas import DecayTick, Layer, MemoryRecord, MemoryStatus, MemoryType, Tenant
+from streams import metrics
+from streams.agents.memory import TenantStage
+from streams.agents.writer import Writer, record_outbound
+from streams.emitter import Emitter
+from streams.memory import decay
+from streams.memory.decay.digest import OLD_AFTER
+from streams.memory.decay.due import IDLE_TO_ARCHIVE
+from streams.memory.decay.evidence import ENOUGH_SESSIONS
+from streams.memory.lexical import passage_text, sparse_passage
+from streams.outcome import Done, Outcome
+from streams.paging import pages
+from streams.ports import Embedder, MaintenanceScan, MemoryStore, StoredMemory, Where
+from streams.records import Inbound, decode
+
+# This much of a shard at a time, so that recall does not feel it.
+PAGE = 200
+# New evidence is looked for this far back: longer than a backlog may be old (24 h, 3 d and 3 d of retention).
+LATE = timedelta(days=7)
+
+Page = tuple[list[tuple[Tenant, str]], str | None]
+
+
+class DecayStage(TenantStage):
+    """Closes tasks, folds old sessions, archives what is idle, gives weight to what was said in several sessions."""
+
+    topic = "decay"
+    dependencies = ("store", "embedder")
+    lane_batch = 1
+
+    def __init__(
+        self, writer: Writer, store: MemoryStore, scan: MaintenanceScan, emitter: Emitter, embedder: Embedder
+    ) -> None:
+        self._writer = writer
+        self._store = store
+        self._scan = scan
+        self._emitter = emitter
+        self._embedder = embedder
+
+    def lane(self, record: Inbound) -> str:
+        return (record.key or b"").hex()
+
+    async def handle(self, records: Sequence[Inbound]) -> Sequence[Outcome]:
+        for record in records:
+            await self.window(decode(record, DecayTick))
+        return [Done()] * len(records)
+
+    async def window(self, tick: DecayTick) -> None:
+        await self._close_tasks(tick)
+        await self._fold_sessions(tick)
+        await self._archive_idle(tick)
+        await self._weigh_evidence(tick)
+        metrics.WINDOW_LAST.set(tick.window_end.timestamp())
+
+    async def _close_tasks(self, tick: DecayTick) -> None:
+        # A task that ends with the window is over.
+        before = tick.window_end + timedelta.resolution
+        async for tenant, ids in _by_tenant(
+            lambda cursor: self._scan.ended(
+                tick.shard, before=before, types=(MemoryType.TASK,), limit=PAGE, cursor=cursor
+            )
+        ):
+            await self._carry_out(tenant, ids, tick.window_end, "close")
+
+    async def _archive_idle(self, tick: DecayTick) -> None:
+        before = tick.window_end - IDLE_TO_ARCHIVE
+        async for tenant, ids in _by_tenant(
+            lambda cursor: self._scan.idle(tick.shard, before=before, limit=PAGE, cursor=cursor)
+        ):
+            await self._carry_out(tenant, ids, tick.window_end, "archive")
+
+    async def _carry_out(self, tenant: Tenant, ids: Sequence[str], window_end: datetime, action: str) -> None:
+        async with self._writer.locked(tenant):
+            stored = await self._store.get(tenant, ids)
+            changed = [
+                (record, decay.carry_out(record, verdict, window_end))
+                for record in stored
+                if (verdict := decay.due(record, window_end)).action == action
+            ]
+            if action == "archive":
+                await self._writer.resettle(tenant, [after for _, after in changed])
+                left = [record.memory_id for record in stored if record.status is MemoryStatus.ARCHIVED]
+                await self._store.move(tenant, left, to_archive=True)
+            elif changed:
+                await self._writer.save(tenant, changed)
+        if changed:
+            metrics.WINDOW_CHANGES.labels({"archive": "archived", "close": "closed"}[action]).inc(len(changed))
+
+    async def _fold_sessions(self, tick: DecayTick) -> None:
+        before = tick.window_end - OLD_AFTER
+        looked_at: set[tuple[Tenant, str]] = set()
+        async for tenant, ids in _by_tenant(
+            lambda cursor: self._scan.idle(
+                tick.shard, before=before, types=(MemoryType.EPISODE,), limit=PAGE, cursor=cursor
+            )
+        ):
+            sessions = {record.session_id for record in await self._store.get(tenant, ids)}
+            # Without an id it is no session: everything ever said so would be one.
+            for session in sorted(sessions - {""}):
+                if (tenant, session) not in looked_at:
+                    looked_at.add((tenant, session))
+                    await self._fold(tenant, session, tick.window_end)
+
+    async def _fold(self, tenant: Tenant, session: str, window_end: datetime) -> None:
+        """`records` first, the digest before its episodes go: at no moment can neither be found."""
+        async with self._writer.locked(tenant):
+            episodes = await self._all(tenant, Where(layers=(Layer.EPISODE,), sessions=(session,)))
+            folded = decay.fold_session(episodes, window_end)
+            if folded is None:
+                return
+            if folded.digest.memory_id not in {record.memory_id for record in episodes}:
+                conflicts = await self._conflicts(tenant, session)
+                folded = decay.fold_session(episodes, window_end, conflicts=conflicts) or folded
+                await self._store_digest(tenant, folded.digest)
+            await self._writer.resettle(tenant, folded.archived)
+        metrics.WINDOW_CHANGES.labels("digested").inc()
+
+    async def _store_digest(self, tenant: Tenant, digest: MemoryRecord) -> None:
+        digest = digest.model_copy(update={"embedding_model": self._embedder.profile.name})
+        text = passage_text(digest)
+        (vector,) = await self._embedder.embed_passages([text])
+        await self._emitter.send([record_outbound(tenant, digest)])
+        await self._store.upsert(tenant, [StoredMemory(digest, vector, sparse_passage(text))])
+
+    async def _conflicts(self, tenant: Tenant, session: str) -> list[MemoryRecord]:
+        """Facts of the session that may contradict another one, and those others."""
+        facts = await self._all(tenant, Where(layers=(Layer.FACT,), sessions=(session,)))
+        own = {fact.memory_id: fact for fact in facts if fact.ambiguous_with}
+        others = sorted({i for fact in own.values() for i in fact.ambiguous_with} - own.keys())
+        return [*own.values(), *(await self._store.get(tenant, others) if others else [])]
+
+    async def _weigh_evidence(self, tick: DecayTick) -> None:
+        since = tick.window_start - LATE
+        async for tenant, ids in _by_tenant(
+            lambda cursor: self._scan.repeated(tick.shard, since=since, limit=PAGE, cursor=cursor)
+        ):
+            async with self._writer.locked(tenant):
+                facts = await self._store.get(tenant, ids)
+                changed = [
+                    (fact, stronger)
+                    for fact in facts
+                    if len(fact.sources) >= ENOUGH_SESSIONS
+                    and (stronger := decay.with_evidence(fact, await self._repeats(tenant, fact))) is not fact
+                ]
+                if changed:
+                    await self._writer.save(tenant, changed)
+                    metrics.WINDOW_CHANGES.labels("strengthened").inc(len(changed))
+
+    async def _repeats(self, tenant: Tenant, fact: MemoryRecord) -> list[MemoryRecord]:
+        events = tuple(sorted({source.event_id for source in fact.sources}))
+        where = Where(layers=(Layer.FACT,), statuses=(MemoryStatus.DUPLICATE,), event_ids=events)
+        return [r for r in await self._all(tenant, where) if r.duplicate_of == fact.memory_id]
+
+    async def _all(self, tenant: Tenant, where: Where) -> list[MemoryRecord]:
+        return [r async for page in pages(self._store, tenant, where, archives=(False, True)) for r in page]
+
+
+async def _by_tenant(scan: Callable[[str | None], Awaitable[Page]]) -> AsyncIterator[tuple[Tenant, list[str]]]:
+    """Page by page, the ids of each tenant."""
+    cursor: str | None = None
+    while True:
+        page, cursor = await scan(cursor)
+        by_tenant: dict[Tenant, list[str]] = defaultdict(list)
+        for tenant, memory_id in page:
+            by_tenant[tenant].append(memory_id)
+        for tenant, ids in by_tenant.items():
+            yield tenant, ids
+        if cursor is None:
+            return

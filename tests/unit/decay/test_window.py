@@ -1,0 +1,297 @@
+"""What a window does to a shard, by the stage that does it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from schemas import MemoryRecord, MemoryStatus, MemoryType
+from streams import metrics
+from streams.adapters.embedders.constant import ConstantEmbedder
+from streams.memory.decay import CLOSED
+from streams.memory.lexical import sparse_passage
+from streams.ports import Where
+from tests.memory_role import TENANT, MemoryRole, by_content, episode, fact, said
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+DAY = timedelta(days=1)
+CHAT = (
+    "I met Ann Lee in Porto on 5 May.",
+    "The ticket was 42.50 euros.",
+    "我在《星星》书店花了三百元。",
+    "Good morning, how are you?",
+)
+
+
+def changes(label: str) -> float:
+    return metrics.REGISTRY.get_sample_value("memstream_window_changes_total", {"change": label}) or 0.0
+
+
+@pytest.fixture
+def role() -> MemoryRole:
+    return MemoryRole()
+
+
+async def chat(role: MemoryRole, session: str = "s", day: float = 0, texts: tuple[str, ...] = CHAT) -> None:
+    for number, text in enumerate(texts):
+        at = START + day * DAY + timedelta(minutes=number)
+        await role.tell("candidates", said(f"{session}-{number}", at, episode(text), session=session), at)
+
+
+async def digest_of(role: MemoryRole) -> MemoryRecord:
+    (digest,) = [m for m in (await role.memories()).values() if m.memory_type is MemoryType.DIGEST]
+    return digest
+
+
+async def test_a_task_whose_time_is_over_is_closed(role: MemoryRole) -> None:
+    task = fact("Send the invoice", memory_type="task", valid_until=START + 3 * DAY)
+    appointment = fact("The fair is in Bonn", valid_until=START + 3 * DAY, message=1)
+    await role.tell("candidates", said("e", START, task, appointment), START)
+    before = changes("closed")
+    await role.window(START + 3 * DAY - timedelta(hours=6))
+    assert CLOSED not in by_content((await role.memories()).values())["Send the invoice"].tags
+    for _ in range(2):
+        await role.window(START + 3 * DAY)
+    now = by_content((await role.memories()).values())
+    assert now["Send the invoice"].tags.count(CLOSED) == 1
+    assert CLOSED not in now["The fair is in Bonn"].tags
+    assert changes("closed") == before + 1
+    assert role.log() == await role.memories()
+
+
+async def test_an_old_session_becomes_a_digest(role: MemoryRole) -> None:
+    await chat(role)
+    await chat(role, "young", 20, ("One for Lee", "Two for Lee", "Three for Lee"))
+    await role.window(START + 29 * DAY)
+    assert not await role.memories(archive=True)
+    before = changes("digested")
+    for _ in range(2):
+        await role.window(START + 31 * DAY)
+    assert changes("digested") == before + 1
+    digest = await digest_of(role)
+    archived = await role.memories(archive=True)
+    assert {m.content for m in archived.values()} == set(CHAT)
+    assert set(digest.digest_of) == archived.keys()
+    assert {s.event_id for s in digest.sources} == {f"s-{n}" for n in range(len(CHAT))}
+    assert all(part in digest.content for part in ("2026-01-01", "Ann Lee", "42.50", "星星", "三百"))
+    assert "Good morning" not in digest.content
+    assert role.log() == await role.memories()
+
+
+async def test_what_was_said_without_a_session_is_no_session(role: MemoryRole) -> None:
+    await chat(role, "")
+    await role.window(START + 31 * DAY)
+    assert not await role.memories(archive=True)
+
+
+async def test_missed_windows_are_caught_up(role: MemoryRole) -> None:
+    other = MemoryRole()
+    for one in (role, other):
+        await chat(one)
+        at = START + DAY
+        task = said("t", at, fact("Send the invoice", memory_type="task", valid_until=START + 3 * DAY))
+        await one.tell("candidates", task, at)
+    for number in range(1, 4 * 100):
+        await role.window(START + number * timedelta(hours=6))
+        if number == 200:
+            role.start()
+    for number in range(1, 4 * 100):
+        await other.window(START + number * timedelta(hours=6))
+        await other.window(START + (number // 2) * timedelta(hours=6))
+    assert await role.memories() == await other.memories()
+
+
+async def test_a_digest_is_undone(role: MemoryRole) -> None:
+    await chat(role)
+    before = await role.memories()
+    await role.window(START + 31 * DAY)
+    digest = await digest_of(role)
+    receipt = await role.restore(START + 32 * DAY, "c", digest.memory_id)
+    assert set(receipt.restored) == before.keys()
+    now = await role.memories(archive=False)
+    assert now == await role.memories() == role.log()
+    assert {i: m.model_copy(update={"last_access_time": None}) for i, m in now.items()} == {
+        i: m.model_copy(update={"last_access_time": None}) for i, m in before.items()
+    }
+    # To be restored is to be used: the same window again leaves it alone, and so do those of the next weeks.
+    for day in (31, 33, 60):
+        await role.window(START + day * DAY)
+    assert now == await role.memories()
+    await role.window(START + 63 * DAY)
+    assert len((await digest_of(role)).digest_of) == len(CHAT)
+
+
+async def test_an_episode_that_is_used_leaves_the_archive_and_the_digest_stands(role: MemoryRole) -> None:
+    await chat(role)
+    await role.window(START + 31 * DAY)
+    digest = await digest_of(role)
+    used = digest.digest_of[0]
+    await role.access(START + 40 * DAY, 1, used)
+    await role.window(START + 31 * DAY)
+    assert (await role.memories())[used].status is MemoryStatus.ACTIVE
+    assert used in await role.memories(archive=False)
+    await role.restore(START + 41 * DAY, "c", digest.memory_id)
+    assert (await role.memories(archive=False)).keys() == set(digest.digest_of)
+
+
+async def test_a_digest_goes_with_what_it_tells(role: MemoryRole) -> None:
+    await chat(role)
+    await role.window(START + 31 * DAY)
+    digest = await digest_of(role)
+    receipt = await role.forget(START + 32 * DAY, "c", "events", event_ids=("s-1",))
+    assert sum(receipt.removed.values()) == 2, "the episode and the digest"
+    left = await role.memories()
+    assert digest.memory_id not in left
+    assert {m.content for m in left.values()} == set(CHAT) - {CHAT[1]}
+    assert left == await role.memories(archive=False) == role.log()
+    # What is left is folded again, without what was forgotten.
+    await role.window(START + 33 * DAY)
+    assert "42.50" not in (await digest_of(role)).content
+
+
+async def test_forgetting_a_digest_forgets_its_episodes(role: MemoryRole) -> None:
+    await chat(role)
+    await role.window(START + 31 * DAY)
+    digest = await digest_of(role)
+    await role.forget(START + 32 * DAY, "c", "memories", memory_ids=(digest.memory_id,))
+    assert await role.memories() == role.log() == {}
+    await chat(role)
+    assert await role.memories() == {}
+
+
+async def test_both_sides_of_an_open_conflict_are_in_the_digest(role: MemoryRole) -> None:
+    sides = ("The tour takes 3 hours", "The tour takes 4 hours")
+    for number, text in enumerate(sides):
+        at = START + number * DAY
+        await role.tell("candidates", said(f"side-{number}", at, fact(text), session=f"s{number}"), at)
+    one, other = (await role.memories()).values()
+    for record, against in ((one, other), (other, one)):
+        marked = record.model_copy(update={"ambiguous_with": (against.memory_id,)})
+        await role.store.update(TENANT, [marked])
+    await chat(role, "s1", day=1)
+    await role.window(START + 40 * DAY)
+    digest = await digest_of(role)
+    assert all(text in digest.content for text in sides)
+
+
+async def test_evidence_of_three_sessions_gains_once(role: MemoryRole) -> None:
+    # The third one is worked off late: its window has been over for a day.
+    for number in range(2):
+        at = START + number * DAY
+        await role.tell(
+            "candidates", said(f"e{number}", at, fact("I like jazz", importance=3), session=f"s{number}"), at
+        )
+    await role.window(START + 4 * DAY)
+    assert by_content((await role.memories()).values())["I like jazz"].importance == 3
+    at = START + 2 * DAY
+    await role.tell("candidates", said("e2", at, fact("I like jazz", importance=3), session="s2"), at)
+    before = changes("strengthened")
+    for number in range(3):
+        await role.window(START + 4 * DAY + number * timedelta(hours=6))
+    assert changes("strengthened") == before + 1
+    (standing,) = [m for m in (await role.memories()).values() if m.status is MemoryStatus.ACTIVE]
+    assert standing.importance == 4
+    assert role.log() == await role.memories()
+
+
+async def test_repeats_in_one_session_are_no_evidence(role: MemoryRole) -> None:
+    for number in range(5):
+        at = START + number * DAY
+        await role.tell("candidates", said(f"e{number}", at, fact("I like jazz", importance=3)), at)
+    await role.window(START + 5 * DAY)
+    assert {m.importance for m in (await role.memories()).values()} == {3}
+
+
+async def test_what_is_said_again_after_the_archive_fades_again(role: MemoryRole) -> None:
+    await role.tell("candidates", said("e0", START, fact("I like jazz")), START)
+    await role.window(START + 91 * DAY)
+    assert len(await role.memories(archive=True)) == 1
+    again = START + 100 * DAY
+    await role.tell("candidates", said("e1", again, fact("I like jazz")), again)
+    assert not await role.memories(archive=True)
+    await role.window(again + 89 * DAY)
+    assert not await role.memories(archive=True)
+    await role.window(again + 91 * DAY)
+    assert len(await role.memories(archive=True)) == 1
+
+
+class Crash(Exception):
+    pass
+
+
+async def everything_at_once(role: MemoryRole) -> None:
+    await chat(role)
+    at = START + DAY
+    await role.tell("candidates", said("t", at, fact("Send it", memory_type="task", valid_until=START + 2 * DAY)), at)
+    await role.tell("candidates", said("old", at, fact("Bob keeps bees in Graz")), at)
+    for number in range(3):
+        when = START + (95 + number) * DAY
+        await role.tell("candidates", said(f"j{number}", when, fact("I like jazz"), session=f"j{number}"), when)
+
+
+@pytest.mark.parametrize("after", ["", "a use"])
+async def test_a_crash_at_any_write_of_a_window_changes_nothing(after: str) -> None:
+    """Every call that writes is the last one before a crash, once before and once after it took effect."""
+    end = START + 100 * DAY
+
+    async def then(role: MemoryRole) -> None:
+        if after:
+            # It comes between the crash and the repetition of the tick.
+            first = min((await role.memories()).values(), key=lambda m: m.occurred_at)
+            await role.access(end + DAY, 1, first.memory_id)
+
+    undisturbed = MemoryRole()
+    await everything_at_once(undisturbed)
+    await undisturbed.window(end)
+    await then(undisturbed)
+    expected = await undisturbed.memories()
+    assert {m.memory_type for m in expected.values()} >= {MemoryType.DIGEST, MemoryType.EPISODE, MemoryType.TASK}
+    for number in range(1, 100):
+        role = MemoryRole()
+        await everything_at_once(role)
+        spoil(role, (number + 1) // 2, after_it=number % 2 == 0)
+        try:
+            await role.window(end)
+        except Crash:
+            role.start()
+        else:
+            break
+        await then(role)
+        await role.window(end)
+        if not after:
+            assert await role.memories() == expected, f"crash {number}"
+            assert (await role.memories(archive=True)).keys() == (await undisturbed.memories(archive=True)).keys()
+        assert role.log() == await role.memories(), f"crash {number}"
+    assert number > 10
+
+
+def spoil(role: MemoryRole, call: int, *, after_it: bool) -> None:
+    """The call number `call` that writes raises, before or after it took effect; once."""
+    count = 0
+
+    def spoiled(real: Callable[..., Awaitable[object]]) -> Callable[..., Awaitable[object]]:
+        async def write(*args: object, **options: object) -> object:
+            nonlocal count
+            count += 1
+            if count == call and not after_it:
+                raise Crash
+            result = await real(*args, **options)
+            if count == call:
+                raise Crash
+            return result
+
+        return write
+
+    for owner, name in ((role.store, "upsert"), (role.store, "update"), (role.store, "move"), (role.kept, "send")):
+        setattr(owner, name, spoiled(getattr(owner, name)))
+
+
+async def test_a_digest_is_found_by_meaning(role: MemoryRole) -> None:
+    await chat(role)
+    await role.window(START + 31 * DAY)
+    digest = await digest_of(role)
+    vector = await ConstantEmbedder().embed_query("Ann Lee in Porto")
+    dense, sparse = await role.store.search(TENANT, vector, sparse_passage("Ann Lee"), where=Where(), limit=1)
+    assert [hit.memory_id for hit in (*dense, *sparse)] == [digest.memory_id] * 2
