@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, ProcessCollector
 
 REGISTRY = CollectorRegistry()
+# CPU, memory and open files under the names that every Prometheus client uses (process_cpu_seconds_total, ...).
+ProcessCollector(registry=REGISTRY)
 
 _STAGE_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 _DELAY_BUCKETS = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 7200, 43200)
@@ -101,6 +103,12 @@ HTTP_IN_FLIGHT = Gauge("memstream_http_requests_in_flight", "Requests that wait 
 MODEL_TOKENS = Counter("memstream_model_tokens", "Chat model tokens.", ["direction"], registry=REGISTRY)
 DEPENDENCY_UP = Gauge(
     "memstream_dependency_up", "1 while the dependency does its work.", ["dependency"], registry=REGISTRY
+)
+STORE_BYTES = Gauge(
+    "memstream_store_size_bytes", "Files of the embedded store; Qdrant measures its own.", ["store"], registry=REGISTRY
+)
+DATA_FREE_BYTES = Gauge(
+    "memstream_data_dir_free_bytes", "Free space on the disk of the data folder.", registry=REGISTRY
 )
 LOOP_LAG_SECONDS = Gauge("memstream_event_loop_lag_seconds", "How late the event loop wakes up.", registry=REGISTRY)
 WINDOW_CHANGES = Counter("memstream_window_changes", "What the window job changed.", ["change"], registry=REGISTRY)

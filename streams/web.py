@@ -8,6 +8,7 @@ from importlib.metadata import version
 from aiohttp import web
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
+from streams.disk import watch_disk
 from streams.errors import ConfigurationError
 from streams.health import Health
 from streams.metrics import BUILD, REGISTRY
@@ -17,6 +18,7 @@ from streams.settings import Settings
 async def serve_metrics(settings: Settings, health: Health) -> Callable[[], Awaitable[None]]:
     """Start serving; returns what stops it. Raises `ConfigurationError` when the port is taken."""
     BUILD.info({"version": version("memstream")})
+    watch_disk(settings)
 
     async def metrics(_: web.Request) -> web.Response:
         return web.Response(body=generate_latest(REGISTRY), headers={"Content-Type": CONTENT_TYPE_LATEST})
