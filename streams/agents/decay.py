@@ -18,7 +18,7 @@ from streams.emitter import Emitter
 from streams.memory import decay
 from streams.memory.decay.digest import OLD_AFTER
 from streams.memory.decay.due import IDLE_TO_ARCHIVE
-from streams.memory.decay.evidence import ENOUGH_SESSIONS
+from streams.memory.decay.evidence import LATE, may_gain
 from streams.memory.lexical import passage_text, sparse_passage
 from streams.outcome import Done, Outcome
 from streams.paging import pages
@@ -27,8 +27,6 @@ from streams.records import Inbound, decode
 
 # This much of a shard at a time, so that recall does not feel it.
 PAGE = 200
-# New evidence is looked for this far back: longer than a backlog may be old (24 h, 3 d and 3 d of retention).
-LATE = timedelta(days=7)
 
 Page = tuple[list[tuple[Tenant, str]], str | None]
 
@@ -151,7 +149,7 @@ class DecayStage(TenantStage):
                 changed = [
                     (fact, stronger)
                     for fact in facts
-                    if len(fact.sources) >= ENOUGH_SESSIONS
+                    if may_gain(fact, since)
                     and (stronger := decay.with_evidence(fact, await self._repeats(tenant, fact))) is not fact
                 ]
                 if changed:

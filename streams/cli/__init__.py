@@ -7,7 +7,20 @@ import sys
 
 import typer
 
-from streams.cli import dead_letters, demo, doctor, extract, forget, keys, publish, recall, redact, topics, worker
+from streams.cli import (
+    dead_letters,
+    decay,
+    demo,
+    doctor,
+    extract,
+    forget,
+    keys,
+    publish,
+    recall,
+    redact,
+    topics,
+    worker,
+)
 from streams.cli import eval as evaluation
 from streams.cli.common import fail
 from streams.errors import MemstreamError
@@ -23,6 +36,7 @@ worker.register(app)
 publish.register(app)
 recall.register(app)
 forget.register(app)
+decay.register(app)
 dead_letters.register(app)
 topics.register(app)
 keys.register(app)

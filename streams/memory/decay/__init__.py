@@ -5,6 +5,7 @@ from streams.memory.decay.digest import Folded, fold_session, unfold
 from streams.memory.decay.due import CLOSED, Due, carry_out, due
 from streams.memory.decay.evidence import with_evidence
 from streams.memory.decay.fading import effective_importance, last_active, state
+from streams.memory.decay.plan import Planned, plan
 from streams.memory.decay.windows import WINDOW, window_start, windows
 
 __all__ = [
@@ -12,11 +13,13 @@ __all__ = [
     "WINDOW",
     "Due",
     "Folded",
+    "Planned",
     "carry_out",
     "due",
     "effective_importance",
     "fold_session",
     "last_active",
+    "plan",
     "reinforce",
     "state",
     "unfold",

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime, timedelta
 from typing import Final
 
-from schemas.memory import Layer, MemoryRecord
+from schemas.memory import Layer, MemoryRecord, MemoryStatus
 from streams.memory.decay.fading import MOST
 
 ENOUGH_SESSIONS: Final = 3
 GAIN: Final = 1.0
+# New evidence is looked for this far back: longer than a backlog may be old (24 h, 3 d and 3 d of retention).
+LATE: Final = timedelta(days=7)
 # Marks a memory that has its gain, so that it comes once.
 TAG: Final = "evidence"
+
+
+def may_gain(record: MemoryRecord, since: datetime) -> bool:
+    """Was it said again at `since` or later, and often enough? A cheap look before its repeats are loaded."""
+    said_again = record.updated_at is not None and record.updated_at >= since
+    return said_again and record.status is MemoryStatus.ACTIVE and len(record.sources) >= ENOUGH_SESSIONS
 
 
 def with_evidence(record: MemoryRecord, repeats: Iterable[MemoryRecord]) -> MemoryRecord:

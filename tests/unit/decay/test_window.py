@@ -10,13 +10,14 @@ import pytest
 from schemas import MemoryRecord, MemoryStatus, MemoryType
 from streams import metrics
 from streams.adapters.embedders.constant import ConstantEmbedder
-from streams.memory.decay import CLOSED
+from streams.memory.decay import CLOSED, plan
 from streams.memory.lexical import sparse_passage
 from streams.ports import Where
 from tests.memory_role import TENANT, MemoryRole, by_content, episode, fact, said
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
+ACTIONS = ("close", "fold", "archive", "strengthen")
 CHAT = (
     "I met Ann Lee in Porto on 5 May.",
     "The ticket was 42.50 euros.",
@@ -225,6 +226,9 @@ async def everything_at_once(role: MemoryRole) -> None:
     await chat(role)
     at = START + DAY
     await role.tell("candidates", said("t", at, fact("Send it", memory_type="task", valid_until=START + 2 * DAY)), at)
+    at = START + 94 * DAY
+    await role.tell("candidates", said("c", at, fact("Call Ann", memory_type="task", valid_until=at + 2 * DAY)), at)
+    at = START + DAY
     await role.tell("candidates", said("old", at, fact("Bob keeps bees in Graz")), at)
     for number in range(3):
         when = START + (95 + number) * DAY
@@ -286,6 +290,24 @@ def spoil(role: MemoryRole, call: int, *, after_it: bool) -> None:
 
     for owner, name in ((role.store, "upsert"), (role.store, "update"), (role.store, "move"), (role.kept, "send")):
         setattr(owner, name, spoiled(getattr(owner, name)))
+
+
+async def test_a_plan_is_what_the_window_does(role: MemoryRole) -> None:
+    await everything_at_once(role)
+    end = START + 100 * DAY
+    before = await role.memories()
+    planned = plan(before.values(), end)
+    assert [one.action for one in planned] == ["close", "fold", "archive", "archive", "strengthen"]
+    assert all(one.reason for one in planned)
+    await role.window(end)
+    after = await role.memories()
+    done = {action: {i for one in planned if one.action == action for i in one.memory_ids} for action in ACTIONS}
+    gone = {i for i, m in after.items() if m.archived_at is not None}
+    assert done["fold"] == set((await digest_of(role)).digest_of)
+    assert done["fold"] | done["archive"] == gone
+    assert done["close"] == {i for i, m in after.items() if CLOSED in m.tags}
+    assert done["strengthen"] == {i for i, m in before.items() if after[i].importance > m.importance}
+    assert plan(after.values(), end) == []
 
 
 async def test_a_digest_is_found_by_meaning(role: MemoryRole) -> None:

@@ -1,0 +1,63 @@
+"""Looking after what is remembered, from the command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tests.acceptance.command import Up, memstream
+
+SAID = (
+    "I met Ann Lee in Porto, and her ticket was 42.50 euros.",
+    "The harbour tour starts at 9 and Bob Miller has the keys.",
+    "我在《星星》书店花了三百元买书。",
+    "My dog Rex is 3 years old.",
+)
+WHO = ("--namespace", "shop", "--user", "u1")
+
+
+@pytest.fixture(scope="module")
+def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
+    with Up(tmp_path_factory.mktemp("up")) as running:
+        lines = [
+            {"event_id": f"e{number}", "namespace": "shop", "user_id": "u1", "session_id": "s", "text": text}
+            for number, text in enumerate(SAID)
+        ]
+        told = running.memstream("publish", "-", "--wait", stdin="\n".join(map(json.dumps, lines)))
+        assert told.returncode == 0, told.stderr
+        yield running
+
+
+def test_decay_wants_to_be_asked_rightly(up: Up) -> None:
+    for arguments in ([], ["--dry-run", "--now", "soon"], ["--dry-run", "--user", "u1"]):
+        assert up.memstream("decay", *arguments).returncode == 2
+
+
+def test_a_dry_run_says_what_a_window_would_do(up: Up) -> None:
+    nothing = up.memstream("decay", "--dry-run")
+    assert (nothing.returncode, nothing.stdout) == (0, "")
+    assert nothing.stderr.endswith("UTC: nothing to do\n")
+    later = (datetime.now(UTC) + timedelta(days=100)).isoformat()
+    told = up.memstream("decay", "--dry-run", "--now", later, "--json", *WHO)
+    assert told.returncode == 0, told.stderr
+    planned = [json.loads(line) for line in told.stdout.splitlines()]
+    assert {(one["namespace"], one["user_id"]) for one in planned} == {("shop", "u1")}
+    (fold,) = [one for one in planned if one["action"] == "fold"]
+    assert len(fold["memory_ids"]) >= len(SAID)
+    reasons = [one["reason"] for one in planned if one["action"] == "archive"]
+    assert reasons
+    assert set(reasons) <= {"not used for 99 days", "not used for 100 days"}
+    table = up.memstream("decay", "--dry-run", "--now", later)
+    assert [line.split()[0] for line in table.stdout.splitlines()] == ["what", *(one["action"] for one in planned)]
+    assert "Porto" not in told.stdout + table.stdout + table.stderr
+    other = up.memstream("decay", "--dry-run", "--now", later, "--namespace", "sho")
+    assert other.stdout == ""
+
+
+def test_nobody_runs(tmp_path_factory: pytest.TempPathFactory) -> None:
+    told = memstream("decay", "--dry-run", folder=tmp_path_factory.mktemp("empty"))
+    assert told.returncode == 1
+    assert told.stderr.startswith("memstream: no broker")
