@@ -46,7 +46,7 @@ ALONE = r"(?<![\d.$¥€£第])"
 DIGIT_WEEKDAY = "[一二三四五六日天1-7]"
 # What makes 号 a thing's number, and 点 a point, a bit or a decimal.
 THING = r"(?![线楼门房机位选厅馆院店台舱桌床车码人球库仓井站])"
-NO_POINT = r"(?![点也都儿不没就滴建意要原理内经看注想]|[一二三四五六七八九十\d]+[度%])"
+NO_POINT = r"(?![点也都儿不没就滴意原理内经注]|建[议立]|要[求点领]|看法|想法|[一二三四五六七八九十\d]+[度%])"
 
 
 def integer(text: str | None) -> int | None:
@@ -323,5 +323,6 @@ CUES = re.compile(
     + "|"
     + alternatives(FEASTS)
 )
-PAST = re.compile(r"了|过(?![年节去后完])|曾|那时|当初|已经")
+# What has been arranged ("约了周五") lies ahead.
+PAST = re.compile(r"(?<![约订定])(?<![说约]好)(?<!安排)(?<!报名)了|过(?![年节去后完])|曾|那时|当初|已经")
 FUTURE = re.compile(r"要|会|打算|准备|计划|将|想|应该|必须|得|请|提醒|安排|快|还没|再过")
