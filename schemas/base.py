@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
@@ -37,6 +38,8 @@ def _id_as_text(value: object) -> object:
     return value
 
 
+# One tenant's records come together, so nearly every name has just been looked at.
+@lru_cache(maxsize=1024)
 def _one_name(value: str) -> str:
     folded = unicodedata.normalize("NFKC", value).strip()
     if not folded or all(not c.isprintable() or unicodedata.category(c) == "Cf" for c in folded):

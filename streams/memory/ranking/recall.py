@@ -36,9 +36,9 @@ class _Clock:
     started: float = field(default_factory=time.perf_counter)
     steps: dict[str, float] = field(default_factory=dict)
 
-    def lap(self, step: str) -> None:
+    def lap(self, step: str, without: str = "") -> None:
         now = time.perf_counter()
-        self.steps[step] = self.steps.get(step, 0.0) + 1000 * (now - self.started)
+        self.steps[step] = max(0.0, 1000 * (now - self.started) - self.steps.get(without, 0.0))
         self.started = now
 
 
@@ -70,27 +70,34 @@ class _Search:
         self._anchors: set[str] = set()
         self._found: dict[str, StoredMemory] = {}
 
-    async def hits(self, dense: Vectors | None, sparse: SparseVector | None) -> None:
-        """Search by own text, and take in what is new."""
+    async def hits(self, dense: Vectors | None, sparse: SparseVector | None) -> list[StoredMemory]:
+        """Search by own text, and take in what is new; returns that, for `around`."""
         found: dict[str, None] = {}
         for archive in self._archives:
             answers = await self._store.search(
                 self._tenant, dense, sparse, where=self._where, limit=self._limit, archive=archive
             )
             found |= dict.fromkeys(hit.memory_id for hits in answers for hit in hits)
-        await self.take(list(found))
+        return await self._anchor(list(found))
+
+    async def around(self, hits: Sequence[StoredMemory]) -> None:
+        """Take in the turns around hits."""
+        if hits:
+            turns = await self._store.neighbours(
+                self._tenant, [hit.record for hit in hits], before=self._reach, after=self._reach
+            )
+            self._found = {one.record.memory_id: one for one in turns} | self._found
 
     async def take(self, memory_ids: Sequence[str]) -> None:
         """Candidates by id, with the turns around them. Ids that are not there are left out."""
+        await self.around(await self._anchor(memory_ids))
+
+    async def _anchor(self, memory_ids: Sequence[str]) -> list[StoredMemory]:
         ids = [memory_id for memory_id in memory_ids if memory_id not in self._anchors]
-        if not ids:
-            return
-        hits = await self._store.get_with_vectors(self._tenant, ids)
-        around = await self._store.neighbours(
-            self._tenant, [hit.record for hit in hits], before=self._reach, after=self._reach
-        )
+        hits = await self._store.get_with_vectors(self._tenant, ids) if ids else []
         self._anchors.update(hit.record.memory_id for hit in hits)
-        self._found |= {one.record.memory_id: one for one in (*around, *hits)}
+        self._found |= {hit.record.memory_id: hit for hit in hits}
+        return hits
 
     async def pairs(self) -> None:
         """The other half of each pair that could not be told apart: both are shown, with their dates."""
@@ -130,19 +137,25 @@ async def _weigh(
     clock.lap("understand")
     limit = weights.prefetch_dialogue if understanding.dialogue else weights.prefetch
     search = _Search(store, tenant, request, limit, weights.neighbours)
-    await search.hits(None, sparse_terms(search_words(understanding)))
-    clock.lap("search")
+    by_words = await search.hits(None, sparse_terms(search_words(understanding)))
     # Who the query names is known only now: from who speaks in what was found.
-    persons = asked_persons(understanding, speakers_of([one.record for one in search.candidates]))
-    query, degraded = await _embed(embedder, without_names(understanding.text, persons), budget_seconds)
-    clock.lap("embed")
+    persons = asked_persons(understanding, speakers_of([hit.record for hit in by_words]))
+    asked = asyncio.create_task(_embed(embedder, without_names(understanding.text, persons), budget_seconds, clock))
+    try:
+        # A turn for the model to begin: it works while the turns around are read.
+        await asyncio.sleep(0)
+        await search.around(by_words)
+        query, degraded = await asked
+    finally:
+        asked.cancel()
     if query is not None:
-        await search.hits(query, None)
+        await search.around(await search.hits(query, None))
     anchors = frozenset(one.record.memory_id for one in search.candidates if one.anchor)
     await search.pairs()
     if also:
         await search.take(also)
-    clock.lap("search")
+    # What the model took is a step of its own, though the search went on meanwhile.
+    clock.lap("search", without="embed")
     judged = score(understanding, search.candidates, query, weights=weights, usual_cosine=profile.recall)
     clock.lap("score")
     needed = threshold(understanding, len(judged), query is not None, weights)
@@ -292,13 +305,19 @@ def without_names(text: str, names: Sequence[str]) -> str:
     return shorter if any(c.isalnum() for c in shorter) else text
 
 
-async def _embed(embedder: Embedder, text: str, budget_seconds: float | None) -> tuple[Vectors | None, tuple[str, ...]]:
+async def _embed(
+    embedder: Embedder, text: str, budget_seconds: float | None, clock: _Clock
+) -> tuple[Vectors | None, tuple[str, ...]]:
     share = None if budget_seconds is None else max(0.0, budget_seconds * EMBED_SHARE)
+    own = _Clock()
     try:
         async with asyncio.timeout(share):
             return await embedder.embed_query(text), ()
     except (DependencyDown, Refused, TimeoutError):
         return None, ("dense",)
+    finally:
+        own.lap("embed")
+        clock.steps |= own.steps
 
 
 def _recalled(one: Judged, weighed: _Weighed, explain: bool, now: datetime, weights: Weights) -> RecalledMemory:

@@ -135,6 +135,8 @@ def score(
         + about * weights.support_person
         + date * weights.support_date
     )
+    names_of_parts = list(columns)
+    parts = np.stack(list(columns.values()), axis=1).tolist()
     return [
         Judged(
             record=record,
@@ -143,7 +145,7 @@ def score(
             support=float(support[i]),
             coverage=float(coverage[i]),
             cosine=float(cosine[i]),
-            parts={name: float(column[i]) for name, column in columns.items() if column[i]},
+            parts={name: value for name, value in zip(names_of_parts, parts[i], strict=True) if value},
             matched=tuple(term for term, weight in zip(own, row, strict=False) if weight),
             person=who[i],
             period=when[i],

@@ -87,29 +87,32 @@ def steps(records: Sequence[MemoryRecord], anchors: Sequence[bool], reach: int) 
 
 def context(linked: Sequence[bool], kinds: Sequence[Kind], weights: Weights) -> tuple[Floats, Floats]:
     """Two matrices (n, n), for words and for meaning: row i says what turn i takes over from each turn, itself 1."""
-    n = len(linked)
-    words, meaning = np.eye(n), np.eye(n)
-    for matrix, side in ((words, 0), (meaning, 1)):
-        for i in range(n):
-            share = 1.0
-            for distance in range(1, REACH + 1):
-                j = i - distance
-                if j < 0 or not linked[j + 1]:
-                    break
-                share *= _fades(distance, weights.before[side], weights.before_question[side], kinds[j].asks, weights)
-                matrix[i, j] = share
-            share = 1.0
-            for distance in range(1, REACH + 1):
-                j = i + distance
-                if j >= n or not linked[j]:
-                    break
-                share *= _fades(distance, weights.after[side], weights.after[side], False, weights)
-                matrix[i, j] = share
-    return words, meaning
+    asks = np.array([kind.asks for kind in kinds], bool)
+    # link[k]: k - 1 and k stand side by side.
+    link = np.array(linked, bool)
+    mirrored = np.roll(link[::-1], 1)
+    made = []
+    for side in (0, 1):
+        matrix = np.eye(len(kinds))
+        beside = np.where(asks, weights.before_question[side], weights.before[side])
+        _spread(matrix, link, beside, weights.second, weights.before[side])
+        # Seen from the other end, what comes after is what comes before.
+        beside = np.full(len(kinds), weights.after[side])
+        _spread(matrix[::-1, ::-1], mirrored, beside, weights.second, weights.after[side])
+        made.append(matrix)
+    return made[0], made[1]
 
 
-def _fades(distance: int, first: float, first_question: float, question: bool, weights: Weights) -> float:
-    if distance == 1:
-        return first_question if question else first
-    # Two turns away is the same speaker again: nearly as close. Beyond that it fades by the plain share.
-    return weights.second if distance == 2 else first
+def _spread(matrix: Floats, link: NDArray[np.bool_], beside: Floats, second: float, further: float) -> None:
+    """Fill in what each turn takes over from the up to `REACH` turns before it, as long as none is missing between.
+
+    `beside` is the share of each turn in the next one. Two turns away is the same speaker again: nearly as close.
+    Beyond that it fades by the plain share.
+    """
+    rows = np.arange(len(link))
+    share = np.ones(len(link))
+    for distance in range(1, REACH + 1):
+        rows = rows[rows >= distance]
+        rows = rows[link[rows - distance + 1]]
+        share[rows] *= beside[rows - 1] if distance == 1 else second if distance == 2 else further
+        matrix[rows, rows - distance] = share[rows]
