@@ -336,8 +336,6 @@ def _index(index: Index, collection: Collection) -> Any:
             return edge.KeywordIndexParams(is_tenant=index.tenant, enable_hnsw=index.tenant, memory=memory)
         case "integer":
             return edge.IntegerIndexParams(lookup=True, range=True, enable_hnsw=False, memory=memory)
-        case "float":
-            return edge.FloatIndexParams(enable_hnsw=False, memory=memory)
         case "datetime":
             return edge.DatetimeIndexParams(enable_hnsw=False, memory=memory)
 

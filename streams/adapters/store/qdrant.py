@@ -333,8 +333,6 @@ def _index(index: Index, collection: Collection) -> Any:
             return models.IntegerIndexParams(
                 type=models.IntegerIndexType.INTEGER, lookup=True, range=True, enable_hnsw=False, on_disk=cold
             )
-        case "float":
-            return models.FloatIndexParams(type=models.FloatIndexType.FLOAT, enable_hnsw=False, on_disk=cold)
         case "datetime":
             return models.DatetimeIndexParams(type=models.DatetimeIndexType.DATETIME, enable_hnsw=False, on_disk=cold)
 
