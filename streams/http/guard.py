@@ -32,6 +32,7 @@ log = logging.getLogger(__name__)
 # Without keys there is no namespace of a key to fall back to.
 DEFAULT_NAMESPACE = "default"
 REMIND_SECONDS = 600.0
+MAX_HEAD_BYTES = 64 * 1024
 # A second value of one of these would be read by one program and ignored by another.
 ONCE = ("authorization", "content-length", "content-type", "host", "idempotency-key", "prefer")
 
@@ -161,7 +162,9 @@ def too_large(most: int) -> Problem:
 
 
 def check_headers(request: Request) -> None:
-    """What a proxy and the gateway could read differently. Raises `Problem` 400 or 415."""
+    """What a proxy and the gateway could read differently. Raises `Problem` 400, 415 or 431."""
+    if sum(len(name) + len(value) for name, value in request.headers.raw) > MAX_HEAD_BYTES:
+        raise Problem(431, "headers-too-large", f"headers have at most {MAX_HEAD_BYTES} bytes")
     names = [name.decode("latin-1") for name, _ in request.headers.raw]
     twice = [name for name in ONCE if names.count(name) > 1]
     if twice:

@@ -6,16 +6,18 @@ import asyncio
 import contextlib
 import logging
 import socket
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any
 
 import uvicorn
+from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from streams.client import MemoryClient, Unavailable
 from streams.errors import ConfigurationError, DependencyDown
 from streams.health import Health
 from streams.http.app import make_app
+from streams.http.guard import MAX_HEAD_BYTES
 from streams.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -44,20 +46,26 @@ class Server(uvicorn.Server):
 
 
 def timed(seconds: float) -> type[asyncio.Protocol]:
-    """Connections whose headers do not arrive within `seconds` are closed; uvicorn itself would wait for ever."""
+    """Connections whose headers are not there within `seconds`, or have no end, are closed: uvicorn waits for ever."""
 
     class TimedProtocol(HttpToolsProtocol):
         _headers_due: asyncio.TimerHandle | None = None
+        _head_bytes = 0
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
             self._wait_for_headers()
 
+        def on_message_begin(self) -> None:
+            super().on_message_begin()
+            self._wait_for_headers()
+
         def data_received(self, data: bytes) -> None:
             super().data_received(data)
-            # Something came after the last answer, and it is no whole request yet.
-            if self._headers_due is None and self.cycle is not None and self.cycle.response_complete:
-                self._wait_for_headers()
+            if self._headers_due is not None:
+                self._head_bytes += len(data)
+                if self._head_bytes > MAX_HEAD_BYTES and not self.transport.is_closing():
+                    self.send_400_response("The headers are too large.")
 
         def on_headers_complete(self) -> None:
             self._stop_waiting()
@@ -68,9 +76,11 @@ def timed(seconds: float) -> type[asyncio.Protocol]:
             super().connection_lost(exc)
 
         def _wait_for_headers(self) -> None:
+            self._stop_waiting()
             self._headers_due = self.loop.call_later(seconds, self.timeout_keep_alive_handler)
 
         def _stop_waiting(self) -> None:
+            self._head_bytes = 0
             if self._headers_due is not None:
                 self._headers_due.cancel()
                 self._headers_due = None
@@ -94,20 +104,13 @@ def bound_socket(settings: Settings) -> socket.socket:
     return bound
 
 
-async def serve_http(settings: Settings, health: Health) -> Callable[[], Awaitable[None]]:
-    """Start serving; returns what stops it: no new connection is taken, what is under way may end.
+@contextlib.asynccontextmanager
+async def listening(app: ASGIApp, settings: Settings) -> AsyncIterator[tuple[str, int]]:
+    """Serves `app`; yields the address. At the end no new connection is taken, and what is under way may end.
 
-    Raises `ConfigurationError`, `DependencyDown`.
+    Raises `ConfigurationError`.
     """
-    listener = bound_socket(settings)
-    async with contextlib.AsyncExitStack() as stack:
-        stack.callback(listener.close)
-        client = MemoryClient(settings=settings, service=settings.http_reply_service)
-        app = make_app(settings, client, health)
-        try:
-            await stack.enter_async_context(client)
-        except Unavailable as error:
-            raise DependencyDown("kafka", str(error)) from None
+    with contextlib.closing(bound_socket(settings)) as listener:
         server = Server(
             uvicorn.Config(
                 app,
@@ -127,12 +130,22 @@ async def serve_http(settings: Settings, health: Health) -> Callable[[], Awaitab
         )
         serving = asyncio.create_task(server.serve(sockets=[listener]))
         await server.listening.wait()
-        log.info("HTTP on %s:%d", *listener.getsockname()[:2])
-        kept = stack.pop_all()
+        try:
+            yield listener.getsockname()[:2]
+        finally:
+            server.should_exit = True
+            await asyncio.gather(serving, return_exceptions=True)
 
-    async def stop() -> None:
-        server.should_exit = True
-        await asyncio.gather(serving, return_exceptions=True)
-        await kept.aclose()
 
-    return stop
+async def serve_http(settings: Settings, health: Health) -> Callable[[], Awaitable[None]]:
+    """Start serving; returns what stops it. Raises `ConfigurationError`, `DependencyDown`."""
+    async with contextlib.AsyncExitStack() as stack:
+        client = MemoryClient(settings=settings, service=settings.http_reply_service)
+        app = make_app(settings, client, health)
+        try:
+            await stack.enter_async_context(client)
+        except Unavailable as error:
+            raise DependencyDown("kafka", str(error)) from None
+        address = await stack.enter_async_context(listening(app, settings))
+        log.info("HTTP on %s:%d", *address)
+        return stack.pop_all().aclose

@@ -1,0 +1,167 @@
+"""The server itself, byte by byte: slow and broken senders, lengths that two readers could understand differently."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from streams.errors import ConfigurationError
+from streams.http.server import listening
+from tests.unit.http.gateway import PASSED, QUESTION, add_key, application, settings_for
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+BODY = json.dumps(QUESTION).encode()
+LIMIT = 100_000
+# Slow is what takes longer than this.
+SECONDS = 0.5
+
+
+class Gateway:
+    def __init__(self, address: tuple[str, int], token: str) -> None:
+        self.address = address
+        self.head = b"POST /memory/query HTTP/1.1\r\nHost: gateway\r\nContent-Type: application/json\r\n"
+        self.key = f"Authorization: Bearer {token}\r\n".encode()
+
+    def request(self, *headers: bytes, body: bytes = BODY) -> bytes:
+        """With a key and a Content-Length, unless `headers` has another length."""
+        own = b"".join(header + b"\r\n" for header in headers)
+        length = b"" if b"ength" in own or b"ncoding" in own else b"Content-Length: %d\r\n" % len(body)
+        return self.head + self.key + own + length + b"\r\n" + body
+
+    async def send(self, *pieces: bytes) -> list[int]:
+        """Statuses of all that is answered until the gateway closes the connection."""
+        reader, writer = await asyncio.open_connection(*self.address)
+        try:
+            for piece in pieces:
+                writer.write(piece)
+                await writer.drain()
+            async with asyncio.timeout(30):
+                answered = await reader.read()
+        finally:
+            writer.close()
+        return [int(part[:3]) for part in answered.split(b"HTTP/1.1 ")[1:]]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def gateway(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Gateway]:
+    settings = settings_for(
+        tmp_path_factory.mktemp("server"), http_port=0, http_body_seconds=SECONDS, http_max_body_bytes=LIMIT
+    )
+    token = add_key(settings)
+    async with application(settings) as app, listening(app, settings) as address:
+        yield Gateway(address, token)
+
+
+CLOSE = b"Connection: close"
+
+
+async def test_an_ordinary_request(gateway: Gateway) -> None:
+    assert await gateway.send(gateway.request(CLOSE)) == [PASSED]
+
+
+async def test_chunks_are_a_body(gateway: Gateway) -> None:
+    chunks = b"%x\r\n%s\r\n0\r\n\r\n" % (len(BODY), BODY)
+    assert await gateway.send(gateway.request(b"Transfer-Encoding: chunked", CLOSE, body=chunks)) == [PASSED]
+
+
+SMUGGLED = b"GET /memory/profile?user_id=u HTTP/1.1\r\nHost: gateway\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        [b"Content-Length: %d" % (len(BODY) + len(SMUGGLED)), b"Content-Length: %d" % len(BODY)],
+        [b"Content-Length: 5", b"Transfer-Encoding: chunked"],
+        [b"Transfer-Encoding: chunked", b"Content-Length: 5"],
+        [b"Transfer-Encoding: gzip"],
+        [b"Transfer-Encoding : chunked"],
+        [b"Transfer-Encoding: chunked, identity"],
+        [b"Content-Length: -1"],
+        [b"Content-Length: +5"],
+        [b"Content-Length: 5, 5"],
+        [b"Content-Length: 0x10"],
+        [b"Authorization: Bearer other", b"Content-Length: 5"],
+        [b"X: a\rContent-Length: 0", b"Content-Length: 5"],
+        [b"X: a\nAuthorization: Bearer other", b"Content-Length: 5"],
+        [b" folded: line", b"Content-Length: 5"],
+        [b"X: a\0b", b"Content-Length: 5"],
+    ],
+    ids=str,
+)
+async def test_nothing_is_smuggled(gateway: Gateway, headers: list[bytes]) -> None:
+    """What is ambiguous is refused, and what comes behind it on the connection is not answered as a request."""
+    statuses = await gateway.send(gateway.request(*headers, body=BODY + SMUGGLED))
+    assert statuses[:1] in ([400], [413]), statuses
+    assert PASSED not in statuses
+    assert len(statuses) == 1 or statuses[1:] == [400]
+
+
+async def test_no_key_no_body(gateway: Gateway) -> None:
+    """Refused by the headers alone, and the connection ends, with a body that never comes."""
+    head = gateway.head + b"Content-Length: 90000\r\n\r\n"
+    assert await gateway.send(head) == [401]
+
+
+async def test_a_refused_sender_sees_why(gateway: Gateway) -> None:
+    large = b"x" * (20 * LIMIT)
+    assert await gateway.send(gateway.request(CLOSE, body=large)) == [413]
+    assert await gateway.send(gateway.head + CLOSE + b"\r\nContent-Length: %d\r\n\r\n" % len(large), large) == [401]
+
+
+async def test_slow_headers_are_not_waited_for(gateway: Gateway) -> None:
+    assert await gateway.send(b"") == []
+    assert await gateway.send(gateway.head) == []
+    # Nor those of a second request on a connection that was good before.
+    assert await gateway.send(gateway.request() + gateway.head) == [PASSED]
+
+
+async def test_slow_bodies_are_not_waited_for(gateway: Gateway) -> None:
+    assert await gateway.send(gateway.request(body=BODY)[:-1]) == [408]
+    assert await gateway.send(gateway.request(b"Transfer-Encoding: chunked", body=b"2\r\n{}\r\n")) == [408]
+
+
+async def test_a_trickle_is_slow(gateway: Gateway) -> None:
+    """Each byte comes soon after the one before; all of them together never end."""
+    reader, writer = await asyncio.open_connection(*gateway.address)
+    writer.write(gateway.request(b"Content-Length: 1000", body=b""))
+
+    async def trickle() -> None:
+        for _ in range(900):
+            writer.write(b" ")
+            await asyncio.sleep(0.02)
+
+    trickling = asyncio.create_task(trickle())
+    async with asyncio.timeout(15):
+        assert b" 408 " in await reader.readline()
+    trickling.cancel()
+    writer.close()
+
+
+async def test_slow_senders_hold_nobody_up(gateway: Gateway) -> None:
+    """More of them than there are places in flight."""
+    waiting = [await asyncio.open_connection(*gateway.address) for _ in range(300)]
+    for _, writer in waiting:
+        writer.write(gateway.request()[:-1])
+    assert await gateway.send(gateway.request(CLOSE)) == [PASSED]
+    for _, writer in waiting:
+        writer.close()
+
+
+async def test_headers_have_a_limit_too(gateway: Gateway) -> None:
+    many = [b"X-%d: %s" % (n, b"x" * 1000) for n in range(100)]
+    assert await gateway.send(gateway.request(*many, CLOSE)) in ([400], [431])
+    assert await gateway.send(gateway.request(b"X-One: " + b"x" * 100_000, CLOSE)) in ([400], [431])
+    assert await gateway.send(gateway.head + b"X-Endless: " + b"x" * 100_000) == [400]
+
+
+async def test_a_port_that_is_taken_is_an_error_that_says_what_to_do(gateway: Gateway, tmp_path: Path) -> None:
+    settings = settings_for(tmp_path, http_port=gateway.address[1])
+    async with application(settings) as app:
+        with pytest.raises(ConfigurationError, match="MEMSTREAM_HTTP_PORT"):
+            async with listening(app, settings):
+                pass
