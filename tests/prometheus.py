@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import importlib.util
+import json
 import os
 import re
 import shutil
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from streams.metrics import REGISTRY
 
+GRAFANA = Path(__file__).parents[1] / "deploy" / "grafana"
 # What Prometheus itself adds to every sample.
 TARGET_LABELS = frozenset({"instance", "job"})
 SAMPLES = {
@@ -100,3 +106,36 @@ def problems(query: str, known: Mapping[str, Series]) -> list[str]:
     if "histogram_quantile" in plain and not re.search(r"_bucket\b", plain):
         found.append("a quantile needs buckets")
     return found
+
+
+def grafana() -> Any:
+    """The module that writes the dashboards."""
+    spec = importlib.util.spec_from_file_location("make_dashboards", GRAFANA / "make.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@dataclass(frozen=True)
+class Query:
+    """One query of a panel, as it stands in the files that Grafana reads."""
+
+    dashboard: str
+    panel: str
+    legend: str
+    promql: str
+
+    def __str__(self) -> str:
+        return f"{self.dashboard}: {self.panel}, {self.legend}"
+
+
+def panels() -> list[Query]:
+    return [
+        Query(path.stem, panel["title"], target["legendFormat"], target["expr"])
+        for path in sorted((GRAFANA / "dashboards").glob("*.json"))
+        for panel in json.loads(path.read_text(encoding="utf-8"))["panels"]
+        for target in panel["targets"]
+    ]

@@ -35,7 +35,8 @@ def workers(services: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
 
 def settings_of(worker: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> Settings:
     for name, value in worker["environment"].items():
-        monkeypatch.setenv(name, value)
+        # As compose does when the caller sets nothing.
+        monkeypatch.setenv(name, re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", value))
     return load_settings()
 
 
@@ -113,6 +114,23 @@ def test_everything_has_a_health_check_and_keeps_its_data(
 def test_only_this_machine_is_served(services: dict[str, dict[str, Any]]) -> None:
     published = [port for service in services.values() for port in service.get("ports", ())]
     assert all(port.startswith("127.0.0.1:") for port in published), published
+
+
+def test_ports_do_not_clash(services: dict[str, dict[str, Any]]) -> None:
+    published = [port.split(":")[1] for service in services.values() for port in service.get("ports", ())]
+    assert len(set(published)) == len(published)
+    assert services["ollama"]["ports"] == ["127.0.0.1:11434:11434"]
+    vllm = services["vllm"]
+    assert vllm["ports"] == [f"127.0.0.1:{vllm['command'][vllm['command'].index('--port') + 1]}:8001"]
+
+
+def test_everything_has_a_limit_of_memory(services: dict[str, dict[str, Any]]) -> None:
+    assert [name for name, service in services.items() if not re.fullmatch(r"\d+[mg]", service["mem_limit"])] == []
+
+
+def test_models_start_only_with_their_profile(services: dict[str, dict[str, Any]]) -> None:
+    profiles = {name: service["profiles"] for name, service in services.items() if "profiles" in service}
+    assert profiles == {"ollama": ["ollama"], "vllm": ["vllm"]}
 
 
 def test_no_secrets(services: dict[str, dict[str, Any]]) -> None:
