@@ -53,7 +53,7 @@ def add(
         first = error.errors(include_input=False, include_url=False, include_context=False)[0]
         fail(f"{first['loc'][0] if first['loc'] else 'key'}: {first['msg']}", 2)
     write_keys(path, (*read_keys(path), key))
-    err.print(f"{key.id} is in {path}; a gateway that runs there knows it within a second", markup=False)
+    err.print(f"{key.id} is in {path}; a gateway that runs there knows it at once", markup=False)
     typer.echo(token)
 
 
@@ -76,4 +76,4 @@ def remove(key_id: str, file: File = None) -> None:
     if len(left) == len(keys):
         fail(f"{path} has no key {key_id}")
     write_keys(path, left)
-    err.print(f"{key_id} is gone; a gateway that runs there refuses it within a second", markup=False)
+    err.print(f"{key_id} is gone; a gateway that runs there refuses it at once", markup=False)

@@ -12,7 +12,6 @@ import logging
 import os
 import secrets
 import tempfile
-import time
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
@@ -26,8 +25,6 @@ log = logging.getLogger(__name__)
 Verb = Literal["write", "query", "update", "delete", "forget", "restore", "profile", "history", "export"]
 VERBS: tuple[Verb, ...] = get_args(Verb)
 PREFIX = "msk"
-# Between two looks at the file's date.
-LOOK_SECONDS = 1.0
 NOBODY = hashlib.sha256(b"").hexdigest()
 
 
@@ -113,7 +110,6 @@ class KeyRing:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._looked = 0.0
         self._stamp = self._stamp_now()
         self._keys = {key.id: key for key in read_keys(path)}
 
@@ -129,9 +125,6 @@ class KeyRing:
         return found if same else None
 
     def _look(self) -> None:
-        if time.monotonic() - self._looked < LOOK_SECONDS:
-            return
-        self._looked = time.monotonic()
         stamp = self._stamp_now()
         if stamp == self._stamp:
             return

@@ -141,7 +141,7 @@ def test_a_data_folder_that_can_not_be_used(tmp_path: Path) -> None:
     assert "Kafka can't keep its data" in told.stderr
 
 
-@pytest.mark.parametrize("which", ["metrics", "kafka"])
+@pytest.mark.parametrize("which", ["metrics", "http", "kafka"])
 def test_a_port_in_use(which: str, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
@@ -150,7 +150,10 @@ def test_a_port_in_use(which: str, tmp_path: Path) -> None:
             "--kafka-port",
             port if which == "kafka" else "0",
             folder=tmp_path,
-            settings={"MEMSTREAM_METRICS_PORT": port if which == "metrics" else "0"},
+            settings={
+                "MEMSTREAM_METRICS_PORT": port if which == "metrics" else "0",
+                "MEMSTREAM_HTTP_PORT": port if which == "http" else "0",
+            },
         )
     assert told.returncode == 1
     complaint = told.stderr.splitlines()[-1]

@@ -36,10 +36,10 @@ class Block:
         return f"{self.language}: {self.code.splitlines()[0][:40]}"
 
 
-def blocks() -> list[Block]:
+def blocks(document: str) -> list[Block]:
     found: list[Block] = []
     for marker, language, code in re.findall(
-        r"(<!-- prints -->\n)?^```(\w*)\n(.*?)^```$", README, re.DOTALL | re.MULTILINE
+        r"(<!-- prints -->\n)?^```(\w*)\n(.*?)^```$", document, re.DOTALL | re.MULTILINE
     ):
         if marker:
             before = found[-1]
@@ -49,7 +49,7 @@ def blocks() -> list[Block]:
     return found
 
 
-BLOCKS = blocks()
+BLOCKS = blocks(README)
 RUNNABLE = [block for block in BLOCKS if block.language in ("bash", "python")]
 STARTS = [block for block in RUNNABLE if block.code.startswith("memstream up")]
 

@@ -16,8 +16,7 @@ from schemas import RecallReply
 from streams.client import MemoryClient
 from streams.errors import ConfigurationError
 from streams.http import guard as guard_module
-from streams.http import keys as keys_module
-from streams.http.keys import KeyRing, new_key, read_keys, write_keys
+from streams.http.keys import VERBS, KeyRing, new_key, read_keys, write_keys
 from tests.harness import eventually
 from tests.unit.http.gateway import PASSED, QUESTION, add_key, application, gateway, settings_for
 
@@ -93,8 +92,7 @@ def test_the_file_holds_no_key(tmp_path: Path) -> None:
     assert os.stat(settings.http_keys).st_mode & 0o077 == 0
 
 
-async def test_keys_come_and_go_without_a_restart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keys_module, "LOOK_SECONDS", 0.0)
+def test_keys_come_and_go_without_a_restart(tmp_path: Path) -> None:
     settings = settings_for(tmp_path)
     ring = KeyRing(settings.http_keys)
     token = add_key(settings)
@@ -148,7 +146,7 @@ async def test_authorization_that_is_off_is_said_again(
 )
 async def test_a_key_is_bound_to_its_namespaces(tmp_path: Path, namespace: str | None, status: int) -> None:
     settings = settings_for(tmp_path)
-    token = add_key(settings, verbs=keys_module.VERBS)
+    token = add_key(settings, verbs=VERBS)
     named = {} if namespace is None else {"namespace": namespace}
     calls: list[tuple[str, dict[str, Any]]] = [
         ("write", {"conversation": "hello"}),
