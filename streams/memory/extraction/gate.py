@@ -218,6 +218,8 @@ _ZH_REQUEST = re.compile(
     r"[?？]|吗|[么呢]$|帮我(?!解|查到|找到|这么|那么|大)|请(?:给|告|帮|推|问)|推荐一|推荐[个家]|给我|告诉|查|找|哪"
     r"|什么|多少|几点|预[约订定]|想[要去吃住找]|不用了?吧"
 )
+# What is to hold from now on says something, whatever it is made of.
+_ZH_FROM_NOW_ON = re.compile(r"(?:以后|今后|往后)(?:都|每次|统一|一律)(?!这样|可以|行|好)[^，。！？]{3,}")
 _ZH_THANKS_CHARACTERS = 40
 _ZH_OWN_MIN = 2  # the speaker says something of themself
 _ZH_CONTENT_MIN = 3  # that many characters after all is taken away are a statement
@@ -292,7 +294,7 @@ def _en_content(text: str) -> bool:
 
 def _zh_content(text: str) -> bool:
     rest = fold(text)
-    if _ZH_ABOUT_ME.search(rest):
+    if _ZH_ABOUT_ME.search(rest) or _ZH_FROM_NOW_ON.search(rest):
         return True
     if len(rest) <= _ZH_THANKS_CHARACTERS and _ZH_THANKS.search(rest) and not _ZH_REQUEST.search(rest):
         return bool(re.search(r"\d{2}", rest.replace("88", "")))

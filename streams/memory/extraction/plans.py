@@ -32,7 +32,7 @@ _DONE = re.compile(
     r"|(?:完成|做完|写完|搞定|通过)了",
     re.IGNORECASE,
 )
-_THIS_MOMENT = frozenset({"now", "right now", "just now", "现在", "目前", "此刻", "这会儿"})
+THIS_MOMENT = frozenset({"now", "right now", "just now", "现在", "目前", "此刻", "这会儿"})
 _ERRAND = re.compile(
     r"\b(?:help me|can you|could you|write|draft|explain)\b|帮我|给我|你能|能不能|写一|推荐", re.IGNORECASE
 )
@@ -52,7 +52,7 @@ def plan(sentence: str, when: TimeRef | None, said_at: datetime) -> Slot | None:
         return None
     if _DONE.search(sentence):
         return SLOTS["progress"]
-    if when is None or when.text.casefold() in _THIS_MOMENT or (when.start is None and when.end is None):
+    if when is None or when.text.casefold() in THIS_MOMENT or (when.start is None and when.end is None):
         return None
     ahead = (when.end or when.start or said_at) > said_at
     if ahead and _AHEAD.search(sentence):

@@ -17,6 +17,7 @@ from streams.memory.extraction.importance import STANDING, importance
 from streams.memory.extraction.lang import language
 from streams.memory.extraction.material import own_words
 from streams.memory.extraction.patterns import table
+from streams.memory.extraction.plain import LONGEST, answers, asks_for_fact, plain
 from streams.memory.extraction.plans import may_plan, plan
 from streams.memory.extraction.reference import agreed, last_person, points_back
 from streams.memory.extraction.result import Extraction, SentenceTrace
@@ -129,9 +130,43 @@ def _read(scene: _Scene) -> list[_Verdict]:
     whole = worth(own, language(own))
     foreign = _foreign(own)
     verdicts: list[_Verdict] = []
+    only_tells = not foreign and len(own) <= LONGEST
     for sentence in sentences(text):
-        verdicts.append(_judge(sentence, scene, [v.sentence.text for v in verdicts[-_LOOK_BACK:]], foreign))
+        verdict = _judge(sentence, scene, [v.sentence.text for v in verdicts[-_LOOK_BACK:]], foreign)
+        verdicts.append(_plain(verdict, scene) if only_tells and verdict.open else verdict)
+    if only_tells and _answers(verdicts, scene):
+        return [_whole(text, verdicts, scene)]
     return _keep_best(verdicts, whole, scene) if whole.score >= _WORTH else verdicts
+
+
+def _plain(verdict: _Verdict, scene: _Scene) -> _Verdict:
+    """A sentence that states nothing known, in a message that asks for nothing."""
+    text = verdict.sentence.text
+    if verdict.sentence.question or conditional(text):
+        return verdict
+    bare = without_quotations(text)
+    found = plain(bare, timing(bare, scene.said_at, scene.zone).time, scene.said_at)
+    if found is None:
+        return verdict
+    slot, why = found
+    return replace(verdict, found=(Statement(slot, first_person(scene.message.speaker), why=why),), why=why)
+
+
+def _answers(verdicts: list[_Verdict], scene: _Scene) -> bool:
+    """A short answer to what the assistant asked about the user: it tells something only as a whole."""
+    if not scene.earlier or scene.earlier[-1].role != "assistant" or not asks_for_fact(scene.earlier[-1].text):
+        return False
+    if not answers(scene.message.text):
+        return False
+    filled = any(one.value for v in verdicts for one in v.found)
+    real = [v for v in verdicts if v.found or v.open]
+    return bool(real) and not filled and not any(v.sentence.question or conditional(v.sentence.text) for v in verdicts)
+
+
+def _whole(text: str, verdicts: list[_Verdict], scene: _Scene) -> _Verdict:
+    start, end = verdicts[0].sentence.start, verdicts[-1].sentence.end
+    kept = (Statement(None, first_person(scene.message.speaker), why="answer"),)
+    return _Verdict(Sentence(start, end, text[start:end]), language(text[start:end]), kept, "answer")
 
 
 def _foreign(text: str) -> frozenset[str]:

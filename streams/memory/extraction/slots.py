@@ -80,6 +80,7 @@ _TABLE = (
     Slot("prefers", "multi", "preference", 4, ("preference",), ("偏好",)),
     Slot("drink", "multi", "preference", 3),
     Slot("instruction", "multi", "preference", 5),
+    Slot("constraint", "multi", "preference", 4),
     Slot("language", "multi", "fact", 4, ("native language", "mother tongue"), ("母语",)),
     Slot("reply_language", "single", "preference", 5),
     Slot("interest", "multi", "preference", 3),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -35,6 +36,16 @@ class Timing:
 
 
 NEVER = Timing()
+_VAGUE = frozenset({"month", "quarter", "half", "season", "year"})
+_EXACT = frozenset({"day", "daypart", "hour", "minute"})
+
+
+def _precise_first(phrases: Sequence[TimePhrase]) -> Sequence[TimePhrase]:
+    """ "At the end of the month, on May 30": a date says more than the vague phrase before it."""
+    if len(phrases) > 1 and (phrases[0].fuzzy or phrases[0].granularity in _VAGUE) and phrases[0].value is not None:
+        exact = [p for p in phrases[1:] if p.kind in ("date", "datetime") and p.granularity in _EXACT and not p.fuzzy]
+        return [*exact, *phrases] if len(exact) == 1 else phrases
+    return phrases
 
 
 def timing(text: str, said_at: datetime, zone: str) -> Timing:
@@ -45,7 +56,7 @@ def timing(text: str, said_at: datetime, zone: str) -> Timing:
     if not _MAY_HOLD_TIME.search(text):
         return NEVER
     bare: TimePhrase | None = None
-    for phrase in resolve(text, said_at, zone):
+    for phrase in _precise_first(resolve(text, said_at, zone)):
         if phrase.kind in ("duration", "set"):
             continue
         if phrase.kind in ("time", "timerange"):

@@ -76,6 +76,12 @@ _FRAGMENTS = {
         r"|understand"
         r"|work|change|keep|buy|find|book|reserve|schedule|rent|watch|leave|travel|take|pay|look|purchase|order|eat)\b)"
     ),
+    "time": (
+        r"(?=\d{1,2}([:.]\d\d)? ?([ap]\.?m|o['’]clock)\b|\d{1,2}:\d\d|noon\b|midnight\b|tomorrow\b|(next|this) \w"
+        r"|(mon|tues|wednes|thurs|fri|satur|sun)day|(the )?\d{1,2}(st|nd|rd|th)\b"
+        r"|(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d|\d{1,2} (jan|feb|mar|apr|may|jun|jul|aug|sep|oct"
+        r"|nov|dec))"
+    ),
     "number": r"(no|an?|one|two|three|four|five|six|\d)",
 }
 _SAY = Wordings(_FRAGMENTS, boundary=r"(?<![\w’'-])")
@@ -227,9 +233,8 @@ PATTERNS = (
          r"|of|is|was|has)\b)" + _T),
     _SAY("deadline", "due", r"<thing>( is|['’]s| are)( now)? due( on| by| at| in)? (?!to\b)" + _T),
     _SAY("notification_time", "notify remind alert wake ping", r"(notify|remind|alert|wake|ping)( me"
-        r"| us)( up)?( every day| daily"
-         r"| each (day|morning)| about [\w ]{2,30}?)?( at| before) (?P<v>noon|midnight"
-         r"|\d{1,2}(:\d\d)?( ?[ap]\.?m\.?)?)"),
+        r"| us)( up)?( every day| daily| each (day|morning))?( at| before) (?P<v>noon|midnight"
+         r"|\d{1,2}(:\d\d)?( ?[ap]\.?m\.?)?)(?![\w:]| (about|of|for|that|when|to)\b)"),
     _SAY("meeting_time", "cancelled canceled", r"(?P<s>(the|our|my|this)( [\w’'-]+){1,4}?)( is| was| has been| got"
         r"|['’]s)( now)? (?P<v>cancell?ed)\b",
          operation="retract"),
@@ -241,6 +246,12 @@ PATTERNS = (
          r"| rescheduled"
          r"| postponed| changed| pushed| planned)*( from (?P<o>[\w: ]{2,25}?))?( for| on| at| to) (?!the (same"
          r"|next)\b)" + _T),
+    _SAY("meeting_time", "moved postponed rescheduled pushed brought scheduled set on",
+         r"(?P<s>(the|our|my)( [\w-]+){1,4}?)( is| has been| was| got|['’]s| have been| are)( now| scheduled| set"
+         r"| moved| rescheduled| postponed| changed| pushed| planned| back| forward| brought)*( from (?P<o>[\w: ]{2,25}?))?"
+         r"( for| on| at| to) (?P<v><time>[^,;!?\n—]{0,40}?)<stop>"),
+    _SAY("meeting_time", "starts begins leaves departs start begin leave",
+         r"<thing> (starts?|begins?|leaves?|departs?)( now| only)?( at| on) (?P<v><time>[^,;!?\n—]{0,30}?)<stop>"),
     # ---- who is responsible
     _SAY("owner", "with", r"(?P<s>the [\w’' .-]{2,40}?|<name>) (is|lies|sits)( now)? with (?P<v><name>)<stop>"),
     _SAY("owner", "led owned managed run headed handled maintained", r"(?P<s>the [\w’' .-]{2,40}?|<name>) (is|was|are)"
