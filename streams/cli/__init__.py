@@ -16,6 +16,7 @@ from streams.cli import (
     forget,
     keys,
     publish,
+    rebuild,
     recall,
     redact,
     topics,
@@ -37,6 +38,7 @@ publish.register(app)
 recall.register(app)
 forget.register(app)
 decay.register(app)
+rebuild.register(app)
 dead_letters.register(app)
 topics.register(app)
 keys.register(app)

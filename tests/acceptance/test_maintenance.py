@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.acceptance.command import Up, memstream
+from tests.acceptance.command import MEMSTREAM, Up, clean_environment, memstream
 
 SAID = (
     "I met Ann Lee in Porto, and her ticket was 42.50 euros.",
@@ -55,6 +57,46 @@ def test_a_dry_run_says_what_a_window_would_do(up: Up) -> None:
     assert "Porto" not in told.stdout + table.stdout + table.stderr
     other = up.memstream("decay", "--dry-run", "--now", later, "--namespace", "sho")
     assert other.stdout == ""
+
+
+def test_a_rebuild_survives_kill_9(up: Up) -> None:
+    busy = up.memstream("rebuild")
+    assert busy.returncode == 1
+    assert "already running" in busy.stderr
+    question = ("recall", "Who has the keys of the harbour tour?", *WHO, "--json")
+    before = json.loads(up.memstream(*question).stdout)["memories"]
+    assert before
+    up.signal(signal.SIGTERM)
+    assert up.ended() == 0
+    killed = subprocess.Popen(
+        [MEMSTREAM, "rebuild"], cwd=up.folder, env=clean_environment(up.settings), stderr=subprocess.PIPE, text=True
+    )
+    assert killed.stderr is not None
+    for line in killed.stderr:
+        if "receipts: " in line:
+            break
+    killed.kill()
+    killed.wait()
+    killed.stderr.close()
+    told = up.memstream("rebuild")
+    assert told.returncode == 0, told.stderr
+    assert "done: " in told.stderr
+    up.start()
+    after = json.loads(up.memstream(*question).stdout)["memories"]
+    assert [m["memory"]["memory_id"] for m in after] == [m["memory"]["memory_id"] for m in before]
+    published = {"event_id": "e0", "namespace": "shop", "user_id": "u1", "session_id": "s", "text": SAID[0]}
+    assert "duplicate" in up.memstream("publish", "-", "--wait", stdin=json.dumps(published)).stdout
+
+
+def test_a_rebuild_of_nothing(tmp_path_factory: pytest.TempPathFactory) -> None:
+    told = memstream("rebuild", folder=tmp_path_factory.mktemp("empty"))
+    assert told.returncode == 1
+    assert "nothing to rebuild from" in told.stderr
+    told = memstream(
+        "rebuild", folder=tmp_path_factory.mktemp("shared"), settings={"MEMSTREAM_QDRANT_URL": "http://127.0.0.1:1"}
+    )
+    assert told.returncode == 2
+    assert "--into" in told.stderr
 
 
 def test_nobody_runs(tmp_path_factory: pytest.TempPathFactory) -> None:

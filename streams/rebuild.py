@@ -1,0 +1,268 @@
+"""The store made anew from the compacted topics: what they say is the truth, the store is a view of it.
+
+Order: fences, then receipts, then records, each from its start to where it ends now. Receipts come before records,
+because the writer has both acknowledged together: whoever reads in this order knows no event as stored whose memories
+it has not read. Nothing is extracted and nothing is settled again; what changes is the vectors.
+
+How far it has come is kept in the new store, so that a killed rebuild goes on, and a finished one catches up with what
+was written since.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from shutil import rmtree
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from schemas import Fence, MemoryRecord, MemoryStatus, Receipt, Supersede, Tenant
+from streams.agents.timer import SYSTEM
+from streams.agents.writer import directive_doc
+from streams.compacted import DIRECTIVE, Entry, read
+from streams.errors import ConfigurationError
+from streams.memory.fences import blocked_by
+from streams.memory.lexical import passage_text, sparse_passage
+from streams.memory.settle import DIRECTIVES
+from streams.ports import Doc, Embedder, StoredMemory
+from streams.settings import SHARDS, Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from streams.adapters.store import Store
+
+PROGRESS = "rebuild"
+TOPICS = ("fences", "receipts", "records")
+# Kafka keeps a tombstone for seven days (`delete.retention.ms`): who takes longer may miss that something was deleted.
+LONGEST = timedelta(days=6)
+
+Say = Callable[[str], None]
+
+
+@dataclass(slots=True)
+class Rebuilt:
+    """What one run did. `embedded` of `memories` needed the model, the others had their vector already."""
+
+    fences: int = 0
+    receipts: int = 0
+    memories: int = 0
+    embedded: int = 0
+    deleted: int = 0
+
+
+class Rebuild:
+    """`store` is open; nobody else writes to it."""
+
+    def __init__(self, settings: Settings, store: Store, embedder: Embedder, say: Say = lambda line: None) -> None:
+        self._settings = settings
+        self._store = store
+        self._embedder = embedder
+        self._say = say
+        self._offsets: dict[str, dict[int, int]] = {}
+        self._begun = datetime.now(UTC)
+        self._fences: dict[Tenant, list[Fence]] = {}
+        self.done = Rebuilt()
+
+    async def run(self) -> Rebuilt:
+        """Everything up to where the topics end now.
+
+        Raises `ConfigurationError` when the store is not one that a rebuild may write to.
+        """
+        await self._resume()
+        start = datetime.now(UTC)
+        apply = {"fences": self._fence, "receipts": self._receipt, "records": self._record}
+        for topic in TOPICS:
+            known = self._offsets.setdefault(topic, {})
+            async for entries in read(self._settings, topic, known):
+                if not entries:
+                    continue
+                last = {entry.key: entry for entry in entries}
+                await apply[topic](list(last.values()))
+                known[entries[-1].partition] = entries[-1].offset + 1
+                await self._keep()
+                self._say(f"{topic}: {self._told()}")
+        # From here on a later run has to read only what is written from now on.
+        self._begun = start
+        await self._keep()
+        await self._store.flush()
+        return self.done
+
+    def _told(self) -> str:
+        done = self.done
+        return f"{done.memories} memories ({done.embedded} embedded), {done.receipts} receipts, {done.fences} fences"
+
+    async def _resume(self) -> None:
+        found = await self._store.get_docs(SYSTEM, PROGRESS, [PROGRESS])
+        if await self._store.get_docs(SYSTEM, "window", [str(shard) for shard in range(SHARDS)]):
+            raise ConfigurationError("workers have been writing to this store: a rebuild needs one of its own")
+        if not found:
+            if await self._store.count() + await self._store.count(archive=True):
+                raise ConfigurationError("this store holds memories that no rebuild put there: name an empty one")
+            await self._keep()
+            return
+        self._begun = datetime.fromisoformat(found[0].body["begun"])
+        if datetime.now(UTC) - self._begun > LONGEST:
+            raise TooOld(
+                f"the rebuild in this store was last complete or begun on {self._begun:%Y-%m-%d}: what was deleted "
+                "since may be missed. Empty the store and begin anew"
+            )
+        self._offsets = {
+            topic: {int(partition): int(offset) for partition, offset in offsets.items()}
+            for topic, offsets in found[0].body["offsets"].items()
+        }
+
+    async def _keep(self) -> None:
+        offsets = {topic: {str(p): offset for p, offset in known.items()} for topic, known in self._offsets.items()}
+        body = {"begun": self._begun.isoformat(), "offsets": offsets}
+        await self._store.put_docs(SYSTEM, [Doc(PROGRESS, PROGRESS, body)])
+
+    async def _fence(self, entries: Sequence[Entry]) -> None:
+        for tenant, own in _by_tenant(entries).items():
+            fences = [Fence.from_bytes(entry.value) for entry in own if entry.value is not None]
+            await self._store.put_docs(tenant, [Doc("fence", f.fence_id, _body(f)) for f in fences])
+            self.done.fences += len(fences)
+
+    async def _receipt(self, entries: Sequence[Entry]) -> None:
+        for tenant, own in _by_tenant(entries).items():
+            receipts = [Receipt.from_bytes(entry.value) for entry in own if entry.value is not None]
+            await self._store.put_docs(tenant, [Doc("receipt", r.event_id, _body(r)) for r in receipts])
+            self.done.receipts += len(receipts)
+
+    async def _record(self, entries: Sequence[Entry]) -> None:
+        wanted: dict[Tenant, list[MemoryRecord]] = {}
+        for tenant, own in _by_tenant(entries).items():
+            await self._directives(tenant, [entry for entry in own if DIRECTIVE in entry.key])
+            memories = [entry for entry in own if DIRECTIVE not in entry.key]
+            gone = [_id_of(entry) for entry in memories if entry.value is None]
+            records = [MemoryRecord.from_bytes(entry.value) for entry in memories if entry.value is not None]
+            # What was imported on purpose after a forget stands; ids that were named never come back.
+            fences = await self._fences_of(tenant)
+            blocked = [r.memory_id for r in records if blocked_by(fences, r, after_forget=True) is not None]
+            await self._store.delete(tenant, [*gone, *blocked])
+            self.done.deleted += len(gone) + len(blocked)
+            wanted[tenant] = [record for record in records if record.memory_id not in blocked]
+        for tenant, stored in (await self._with_vectors(wanted)).items():
+            for archive in (False, True):
+                here = [m for m in stored if (m.record.status is MemoryStatus.ARCHIVED) is archive]
+                if here:
+                    await self._store.upsert(tenant, here, archive=archive)
+            self.done.memories += len(stored)
+
+    async def _directives(self, tenant: Tenant, entries: Sequence[Entry]) -> None:
+        said = [Supersede.from_bytes(entry.value) for entry in entries if entry.value is not None]
+        if said:
+            await self._store.put_docs(tenant, [directive_doc(event) for event in said])
+        gone = [_id_of(entry).partition(":")[2] for entry in entries if entry.value is None]
+        if gone:
+            await self._store.delete_docs(tenant, DIRECTIVES, gone)
+
+    async def _fences_of(self, tenant: Tenant) -> list[Fence]:
+        if tenant not in self._fences:
+            docs = await self._store.find_docs(tenant, "fence")
+            self._fences[tenant] = [Fence.model_validate(doc.body) for doc in docs]
+        return self._fences[tenant]
+
+    async def _with_vectors(self, wanted: Mapping[Tenant, Sequence[MemoryRecord]]) -> dict[Tenant, list[StoredMemory]]:
+        """A later state of a memory that is there already says the same words: its vector stays."""
+        model = self._embedder.profile.name
+        made: dict[Tenant, list[StoredMemory]] = {tenant: [] for tenant in wanted}
+        new: list[tuple[Tenant, MemoryRecord]] = []
+        for tenant, records in wanted.items():
+            there = await self._store.get_with_vectors(tenant, [record.memory_id for record in records])
+            by_id = {memory.record.memory_id: memory for memory in there}
+            for record in records:
+                record = record.model_copy(update={"embedding_model": model})
+                before = by_id.get(record.memory_id)
+                if before is not None and passage_text(before.record) == passage_text(record):
+                    made[tenant].append(StoredMemory(record, before.vector, before.sparse))
+                else:
+                    new.append((tenant, record))
+        texts = [passage_text(record) for _, record in new]
+        vectors = await self._embedder.embed_passages(texts) if texts else ()
+        for (tenant, record), vector, text in zip(new, vectors, texts, strict=True):
+            made[tenant].append(StoredMemory(record, vector, sparse_passage(text)))
+        self.done.embedded += len(new)
+        return made
+
+
+class TooOld(ConfigurationError):
+    """A rebuild that was interrupted for so long that it can't go on."""
+
+
+def _by_tenant(entries: Sequence[Entry]) -> dict[Tenant, list[Entry]]:
+    found: dict[Tenant, list[Entry]] = defaultdict(list)
+    for entry in entries:
+        found[Tenant.from_key(entry.tenant_key)].append(entry)
+    return found
+
+
+def _id_of(entry: Entry) -> str:
+    return unquote(entry.key.rpartition(b"/")[2].decode())
+
+
+def _body(record: Fence | Receipt) -> dict[str, Any]:
+    return record.model_dump(mode="json", exclude_none=True)
+
+
+# The embedded store: made beside the old one, then put in its place.
+
+
+@asynccontextmanager
+async def beside(folder: Path, embedder: Embedder) -> AsyncIterator[Store]:
+    """The new store beside `folder`, open: that of a killed rebuild when it can go on, else an empty one."""
+    from streams.adapters.store import make_store
+
+    path = _new(folder)
+    store = make_store(None, path, embedder.profile)
+    try:
+        await store.open()
+    except ConfigurationError:
+        # Begun for another model.
+        discard(folder)
+        await store.open()
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+def discard(folder: Path) -> None:
+    """Begin anew."""
+    rmtree(_new(folder), ignore_errors=True)
+
+
+def switch(folder: Path) -> None:
+    """Put the new store in the place of the old one. A crash between the two renames is mended by the next run, which
+    finds the new store complete."""
+    old = folder.with_name(folder.name + ".old")
+    rmtree(old, ignore_errors=True)
+    folder.rename(old)
+    _new(folder).rename(folder)
+    rmtree(old, ignore_errors=True)
+
+
+def _new(folder: Path) -> Path:
+    return folder.with_name(folder.name + ".new")
+
+
+@contextmanager
+def sole_owner(folder: Path) -> Iterator[None]:
+    """Raises `ConfigurationError` while a worker has the store open."""
+    import portalocker
+
+    from streams.adapters.store.edge import LOCK
+
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / LOCK).open("a") as holder:
+        try:
+            portalocker.lock(holder, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
+        except portalocker.LockException:
+            raise ConfigurationError(
+                "a worker has the embedded store open: stop it first (recall is down while the store is made anew)"
+            ) from None
+        yield
