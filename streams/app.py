@@ -7,6 +7,7 @@ another. All run in this process's event loop.
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import signal
@@ -150,6 +151,9 @@ class Worker:
         """
         async with AsyncExitStack() as stack:
             await self._start(stack)
+            # What the start made stays: no collection need look at it again.
+            gc.collect()
+            gc.freeze()
             self._on_ready()
             await self._stop.wait()
             clean = await self._shut_down()

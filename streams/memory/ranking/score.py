@@ -46,7 +46,8 @@ class Candidate:
         return self.memory.record
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen: a recall makes a hundred, and freezing costs as much as all else in scoring.
+@dataclass(slots=True)
 class Judged:
     """`evidence`, the sum of the weighted `parts`, orders; `support` says how sure an answer it is and is held against
     the threshold. `coverage` (about 0-1) and `cosine` are with context.
