@@ -128,6 +128,14 @@ def test_everything_has_a_limit_of_memory(services: dict[str, dict[str, Any]]) -
     assert [name for name, service in services.items() if not re.fullmatch(r"\d+[mg]", service["mem_limit"])] == []
 
 
+def test_workers_write_nowhere_but_to_their_data(workers: dict[str, dict[str, Any]]) -> None:
+    data = re.search(r"MEMSTREAM_DATA_DIR=(\S+)", dockerfile()).group(1)  # type: ignore[union-attr]
+    for worker in workers.values():
+        kept = [volume.split(":")[1] for volume in worker.get("volumes", ())]
+        assert worker["read_only"] is True
+        assert sorted([*worker["tmpfs"], *kept]) == sorted(["/tmp", data])
+
+
 def test_models_start_only_with_their_profile(services: dict[str, dict[str, Any]]) -> None:
     profiles = {name: service["profiles"] for name, service in services.items() if "profiles" in service}
     assert profiles == {"ollama": ["ollama"], "vllm": ["vllm"]}
