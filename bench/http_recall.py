@@ -1,0 +1,128 @@
+"""Recall over HTTP beside recall over the topics, many callers at once: python -m bench.http_recall --callers 200
+
+A broker, a worker with the stages and a gateway of their own, the constant embedder (the model is not the question).
+The same questions in turns: by `MemoryClient`, by HTTP, by HTTP beside slow clients that never finish their bodies.
+Milliseconds, seen by the caller.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import json
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import aiohttp
+import psutil
+
+from bench.rig import machine, percentile
+from streams.adapters.kafka_broker import EmbeddedKafka
+from tests.harness import Pipeline, free_port, pipeline
+
+USERS = 100
+FACTS = ("I always take the window seat on trains.", "My sister Anna lives in Oslo.", "I am allergic to peanuts.")
+QUESTION = "Which seat on trains?"
+
+
+async def load(callers: int, each: int, ask: Callable[[int], Awaitable[object]]) -> dict[str, float]:
+    """`callers` tasks, each asking `each` times, one after another."""
+    spent: list[float] = []
+
+    async def caller(number: int) -> None:
+        for turn in range(each):
+            started = time.perf_counter()
+            await ask(number + turn)
+            spent.append((time.perf_counter() - started) * 1000)
+
+    started = time.perf_counter()
+    await asyncio.gather(*(caller(number) for number in range(callers)))
+    whole = time.perf_counter() - started
+    return {
+        "p50": round(percentile(spent, 0.5), 1),
+        "p95": round(percentile(spent, 0.95), 1),
+        "per_second": round(len(spent) / whole, 1),
+    }
+
+
+@contextlib.asynccontextmanager
+async def slow_clients(count: int, port: int) -> AsyncIterator[None]:
+    """Connections that stop in the middle of a body."""
+    made = [await asyncio.open_connection("127.0.0.1", port) for _ in range(count)]
+    head = b"POST /memory/query HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"
+    for _, writer in made:
+        writer.write(head)
+    try:
+        yield
+    finally:
+        for _, writer in made:
+            writer.close()
+
+
+async def measure(line: Pipeline, callers: int, each: int, rounds: int) -> dict[str, Any]:
+    await line.worker(roles="redact,extract,memory,recall").start()
+    gateway = line.worker(roles="http")
+    await gateway.start()
+    assert gateway.process is not None
+    process = psutil.Process(gateway.process.pid)
+    await line.publish(
+        {"event_id": f"{user}/{n}", "namespace": "default", "user_id": f"u{user}", "messages": [{"text": text}]}
+        for user in range(USERS)
+        for n, text in enumerate(FACTS)
+    )
+    await line.drained()
+    port = line.settings.http_port
+    found: dict[str, list[dict[str, float]]] = {"topics": [], "http": [], "http_beside_slow_clients": []}
+    async with (
+        line.client(namespace="default", deadline=60) as client,
+        aiohttp.ClientSession(f"http://127.0.0.1:{port}", connector=aiohttp.TCPConnector(limit=callers)) as http,
+    ):
+
+        async def by_topics(number: int) -> None:
+            reply = await client.recall(QUESTION, user_id=f"u{number % USERS}")
+            assert reply.memories
+
+        async def by_http(number: int) -> None:
+            body = {"user_id": f"u{number % USERS}", "query": QUESTION}
+            async with http.post("/memory/query", json=body) as answer:
+                assert (await answer.json()).get("memories"), await answer.text()
+
+        for _ in range(rounds):
+            found["topics"].append(await load(callers, each, by_topics))
+            before = process.cpu_times()
+            found["http"].append(await load(callers, each, by_http))
+            after = process.cpu_times()
+            spent = after.user + after.system - before.user - before.system
+            found["http"][-1]["gateway_cpu_ms_per_request"] = round(spent * 1000 / (callers * each), 2)
+            async with slow_clients(callers, port):
+                found["http_beside_slow_clients"].append(await load(callers, each, by_http))
+    return found
+
+
+async def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--callers", type=int, default=200)
+    parser.add_argument("--each", type=int, default=10)
+    parser.add_argument("--rounds", type=int, default=3)
+    options = parser.parse_args()
+    import tempfile
+    from pathlib import Path
+
+    with tempfile.TemporaryDirectory(prefix="memstream-bench-") as folder:
+        broker = EmbeddedKafka(Path(folder) / "kafka", None)
+        await broker.start()
+        try:
+            async with pipeline(
+                broker.bootstrap, "bench.", http_port=free_port(), http_auth="off", http_body_seconds=60,
+                http_max_in_flight=options.callers, recall_concurrency=options.callers,
+            ) as line:  # fmt: skip
+                found = await measure(line, options.callers, options.each, options.rounds)
+        finally:
+            await broker.stop()
+    print(json.dumps({"callers": options.callers, **machine(), **found}, indent=2))
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
