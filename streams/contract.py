@@ -1,4 +1,7 @@
-"""The wire contract as files: JSON Schemas beside the models. `python -m streams.contract` writes them anew."""
+"""The wire contract as files: JSON Schemas beside the models, and AsyncAPI in the docs.
+
+`python -m streams.contract` writes them anew.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,11 @@ from pydantic import BaseModel, TypeAdapter
 import schemas
 from schemas.control import COMMANDS, ErasureReceipt, RestoreReceipt
 from schemas.recall import ErrorReply, EventOutcome
+from streams.asyncapi import document
 from streams.topics import TOPICS
 
 FOLDER = Path(schemas.__file__).parent / "json"
+ASYNCAPI = Path(schemas.__file__).parents[1] / "docs" / "asyncapi.yaml"
 # The replies topics carry these beside the reply of the topic table.
 ALSO: dict[str, type[BaseModel]] = {
     "replies.shared.error": ErrorReply,
@@ -42,7 +47,15 @@ def as_text(schema: Any) -> str:
     return json.dumps(schema, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
 
 
+def asyncapi() -> str:
+    """The AsyncAPI document as YAML."""
+    import yaml
+
+    return yaml.safe_dump(document(), sort_keys=False, allow_unicode=True, width=120)
+
+
 def main() -> None:
+    ASYNCAPI.write_text(asyncapi(), encoding="utf-8")
     FOLDER.mkdir(exist_ok=True)
     wanted = {f"{name}.json": as_text(schema) for name, schema in json_schemas().items()}
     for old in FOLDER.glob("*.json"):
