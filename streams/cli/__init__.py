@@ -20,6 +20,7 @@ from streams.cli import (
     recall,
     redact,
     topics,
+    transfer,
     worker,
 )
 from streams.cli import eval as evaluation
@@ -39,6 +40,7 @@ recall.register(app)
 forget.register(app)
 decay.register(app)
 rebuild.register(app)
+transfer.register(app)
 dead_letters.register(app)
 topics.register(app)
 keys.register(app)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -55,18 +57,25 @@ def rebuild(
 
 
 async def rebuild_here(settings: Settings) -> Rebuilt:
-    """The embedded store. Starts the embedded broker when no other one is named, and stops it at the end."""
+    async with broker_of(settings) as connected:
+        return await replace_embedded(connected)
+
+
+@asynccontextmanager
+async def broker_of(settings: Settings) -> AsyncIterator[Settings]:
+    """The settings with a broker: the one that is named, else the embedded one, started for as long as this lasts."""
     from streams.adapters.kafka_broker import EmbeddedKafka
 
     if settings.kafka_bootstrap:
-        return await replace_embedded(settings)
+        yield settings
+        return
     folder = kafka_folder(settings)
     if not folder.exists():
-        raise ConfigurationError(f"nothing was ever kept in {settings.data_dir}: there is nothing to rebuild from")
+        raise ConfigurationError(f"nothing was ever kept in {settings.data_dir}")
     broker = EmbeddedKafka(folder)
     try:
         await broker.start(progress=say)
-        return await replace_embedded(settings.model_copy(update={"kafka_bootstrap": broker.bootstrap}))
+        yield settings.model_copy(update={"kafka_bootstrap": broker.bootstrap})
     finally:
         await asyncio.shield(broker.stop())
 

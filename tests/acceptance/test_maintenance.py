@@ -7,6 +7,7 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -59,13 +60,24 @@ def test_a_dry_run_says_what_a_window_would_do(up: Up) -> None:
     assert other.stdout == ""
 
 
-def test_a_rebuild_survives_kill_9(up: Up) -> None:
+def test_export_rebuild_killed_and_import(up: Up) -> None:
     busy = up.memstream("rebuild")
     assert busy.returncode == 1
     assert "already running" in busy.stderr
     question = ("recall", "Who has the keys of the harbour tour?", *WHO, "--json")
     before = json.loads(up.memstream(*question).stdout)["memories"]
     assert before
+    told = up.memstream("export", *WHO, "-o", "memories.jsonl")
+    assert told.returncode == 0, told.stderr
+    lines = (up.folder / "memories.jsonl").read_text(encoding="utf-8").splitlines()
+    assert told.stderr == f"{len(lines)} memories\n"
+    assert len(lines) > len(SAID)
+    busy = up.memstream("import", "memories.jsonl")
+    assert busy.returncode == 1
+    assert "already running" in busy.stderr
+    busy = up.memstream("import", "memories.jsonl", MEMSTREAM_QDRANT_URL="http://127.0.0.1:1")
+    assert busy.returncode == 1
+    assert "a worker with the role `memory` is running" in busy.stderr
     up.signal(signal.SIGTERM)
     assert up.ended() == 0
     killed = subprocess.Popen(
@@ -81,6 +93,10 @@ def test_a_rebuild_survives_kill_9(up: Up) -> None:
     told = up.memstream("rebuild")
     assert told.returncode == 0, told.stderr
     assert "done: " in told.stderr
+    raw = json.dumps(json.loads(lines[0]) | {"memory_id": "mem_" + "1" * 32, "content": "call me at 415-555-2671"})
+    told = up.memstream("import", "-", stdin="\n".join([*lines, raw]))
+    assert told.returncode == 1
+    assert told.stderr.endswith(f"0 stored, {len(lines)} there already, 1 refused (not_redacted)\n")
     up.start()
     after = json.loads(up.memstream(*question).stdout)["memories"]
     assert [m["memory"]["memory_id"] for m in after] == [m["memory"]["memory_id"] for m in before]
@@ -91,12 +107,22 @@ def test_a_rebuild_survives_kill_9(up: Up) -> None:
 def test_a_rebuild_of_nothing(tmp_path_factory: pytest.TempPathFactory) -> None:
     told = memstream("rebuild", folder=tmp_path_factory.mktemp("empty"))
     assert told.returncode == 1
-    assert "nothing to rebuild from" in told.stderr
+    assert "nothing was ever kept in .memstream" in told.stderr
     told = memstream(
         "rebuild", folder=tmp_path_factory.mktemp("shared"), settings={"MEMSTREAM_QDRANT_URL": "http://127.0.0.1:1"}
     )
     assert told.returncode == 2
     assert "--into" in told.stderr
+
+
+def test_a_bad_line_is_named_without_its_text(tmp_path: Path) -> None:
+    for line in ('{"content": "opensesame"}', "opensesame"):
+        told = memstream("import", "-", folder=tmp_path, stdin=line)
+        assert told.returncode == 1
+        assert told.stderr.startswith("memstream: line 1: ")
+        assert "opensesame" not in told.stderr
+    told = memstream("import", "nowhere.jsonl", folder=tmp_path)
+    assert told.stderr == "memstream: nowhere.jsonl can't be read: No such file or directory\n"
 
 
 def test_nobody_runs(tmp_path_factory: pytest.TempPathFactory) -> None:

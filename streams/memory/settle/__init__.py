@@ -1,6 +1,6 @@
 """One truth per fact: every status of a neighbourhood derived by one pure function from the sorted list of items."""
 
-from streams.memory.settle.fold import Verdict, settle, stated
+from streams.memory.settle.fold import CLIENT_SAID, FORGOTTEN_SINCE, Verdict, settle, stated
 from streams.memory.settle.history import as_of, chain, hidden, markers
 from streams.memory.settle.neighbourhood import (
     DIRECTIVES,
@@ -14,7 +14,9 @@ from streams.memory.settle.neighbourhood import (
 from streams.memory.settle.state import apply, keyed
 
 __all__ = [
+    "CLIENT_SAID",
     "DIRECTIVES",
+    "FORGOTTEN_SINCE",
     "VERDICTS",
     "Neighbourhood",
     "Verdict",

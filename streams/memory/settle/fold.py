@@ -16,6 +16,9 @@ from streams.memory.settle.relation import relate
 from streams.ports import ModelProfile
 
 MAX_SOURCES = 50
+# How a reason ends when not settling but a directive decided.
+CLIENT_SAID = "a client said so"
+FORGOTTEN_SINCE = "which was forgotten since"
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +180,7 @@ class _Fold:
             if old.superseded_by is None:
                 old.superseded_by = directive.new_id
                 old.superseded_at = directive.occurred_at
-                old.reason = f"replaced by {directive.new_id}, which was forgotten since"
+                old.reason = f"replaced by {directive.new_id}, {FORGOTTEN_SINCE}"
             return
         own = self._states[directive.new_id]
         new = self._survivor(own)
@@ -189,7 +192,7 @@ class _Fold:
             own.duplicate_of, own.reason, new = None, "", own
         if new.superseded_by is not None:
             new.superseded_by, new.superseded_at, new.reason = None, None, ""
-        self._supersede(old, new, "a client said so", at=directive.occurred_at)
+        self._supersede(old, new, CLIENT_SAID, at=directive.occurred_at)
 
     def verdicts(self) -> dict[str, Verdict]:
         supersedes: dict[str, list[str]] = defaultdict(list)
