@@ -6,7 +6,7 @@ import json
 from collections import Counter, defaultdict
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 from urllib.parse import quote
 
 import typer
@@ -17,7 +17,9 @@ from streams.cli.common import err, fail, out, run, settings_for_client
 from streams.cli.forget import moment
 from streams.cli.recall import plain
 from streams.compacted import DIRECTIVE, latest
-from streams.memory.decay import Planned, plan, window_start
+
+if TYPE_CHECKING:
+    from streams.memory.decay import Planned
 
 
 def register(app: typer.Typer) -> None:
@@ -41,6 +43,8 @@ def decay(
         fail("workers carry windows out by themselves, every six hours: add --dry-run to see what one would do", 2)
     if user is not None and namespace is None:
         fail("--user needs --namespace", 2)
+    from streams.memory.decay import window_start
+
     at = datetime.now(UTC) if now is None else moment("now", now)
     window_end = window_start(at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC))
     found = run(planned(window_end, tenant_prefix(namespace, user)))
@@ -62,6 +66,8 @@ def tenant_prefix(namespace: str | None, user: str | None) -> bytes:
 
 async def planned(window_end: datetime, prefix: bytes) -> list[tuple[Tenant, Planned]]:
     """By tenant; a tenant's in the order in which the window does it."""
+    from streams.memory.decay import plan
+
     by_tenant: dict[Tenant, list[MemoryRecord]] = defaultdict(list)
     for key, value in (await latest(settings_for_client(), "records", prefix)).items():
         if DIRECTIVE not in key:
