@@ -49,7 +49,7 @@ class Health:
 
     def ready(self) -> tuple[bool, str]:
         waiting = [role for role, ready in self.roles_ready.items() if not ready]
-        problems = [f"{name} is down" for name in self.down] + [f"{role} has no partitions yet" for role in waiting]
+        problems = [f"{name} is down" for name in self.down] + [f"{role} is not ready yet" for role in waiting]
         if self.stopping:
             problems.append("stopping")
         return (not problems), ("; ".join(problems) or "ok")

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from streams.settings import Settings
 
 # What each repeats for as long as a broker is away is worth a line now and then, not thousands.
-NOISY = ("aiokafka", "faust", "mode", "asyncio", "kafka")
+NOISY = ("aiokafka", "faust", "mode", "asyncio", "kafka", "uvicorn")
 REPEAT_SECONDS = 30.0
 # The Kafka driver tells of every request that it is about to repeat, at the first start of a cluster above all. What
 # is over within this time needs nobody's attention; what makes a stage wait is told by the stage itself.

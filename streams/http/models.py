@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, Self
 
@@ -353,6 +354,17 @@ class Erased(BaseModel):
     status: Literal["erased", "queued"]
     removed: Mapping[str, int] = {}
     kept_until: Mapping[str, Instant] = {}
+
+    @classmethod
+    def together(cls, parts: Sequence[Erased]) -> Self:
+        """Of one request that took several commands, or none."""
+        removed: Counter[str] = Counter()
+        kept_until: dict[str, Instant] = {}
+        for part in parts:
+            removed.update(part.removed)
+            kept_until |= part.kept_until  # each command is later than the one before
+        all_done = all(part.status == "erased" for part in parts)
+        return cls(status="erased" if all_done else "queued", removed=removed, kept_until=kept_until)
 
 
 class Restored(BaseModel):

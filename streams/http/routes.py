@@ -18,6 +18,8 @@ from streams.http.guard import Caller, Guard, guarded
 from streams.http.problems import Problem
 
 LONGEST_WAIT_SECONDS = 60.0
+# Far below the size of a record.
+IDS_A_COMMAND = 10_000
 JSON_LINES = "application/jsonl"
 
 Key = Annotated[
@@ -63,11 +65,10 @@ def make_router(guard: Guard, client: MemoryClient) -> APIRouter:
             try:
                 return written(await client.publish_and_wait(event, deadline=deadline))
             except DeadlineExceeded as error:
-                if not error.published:
-                    raise
+                queued(error, response)
         else:
             await client.publish(event, deadline=deadline)
-        response.status_code = 202
+            response.status_code = 202
         return models.Written(status="queued", event_id=event.event_id)
 
     @router.post("/write", response_model_exclude_none=True, summary="Remember what was said")
@@ -99,9 +100,7 @@ def make_router(guard: Guard, client: MemoryClient) -> APIRouter:
         try:
             receipt = await client.forget(**tenant, deadline=deadline, **scope)
         except DeadlineExceeded as error:
-            if not error.published:
-                raise
-            response.status_code = 202
+            queued(error, response)
             return models.Erased(status="queued")
         return models.Erased(status="erased", removed=receipt.removed, kept_until=receipt.kept_until)
 
@@ -112,9 +111,11 @@ def make_router(guard: Guard, client: MemoryClient) -> APIRouter:
         if body.filters is not None:
             known = await client.export(**tenant, deadline=deadline)
             ids = tuple(memory.memory_id for memory in known if body.filters.match(memory))
-        if not ids:
-            return models.Erased(status="erased")
-        return await erase(response, tenant, deadline, memory_ids=ids)
+        parts = [
+            await erase(response, tenant, deadline, memory_ids=ids[at : at + IDS_A_COMMAND])
+            for at in range(0, len(ids), IDS_A_COMMAND)
+        ]
+        return models.Erased.together(parts)
 
     @router.post("/forget", summary="Erase for good: everything, an interval, a session, events")
     async def forget(body: models.Forget, response: Response, caller: Who, deadline: Deadline) -> models.Erased:
@@ -130,9 +131,7 @@ def make_router(guard: Guard, client: MemoryClient) -> APIRouter:
                 *body.memory_ids, user_id=body.user_id, namespace=namespace, deadline=deadline
             )
         except DeadlineExceeded as error:
-            if not error.published:
-                raise
-            response.status_code = 202
+            queued(error, response)
             return models.Restored(status="queued")
         return models.Restored(status="restored", restored=receipt.restored, unknown=receipt.unknown)
 
@@ -170,6 +169,13 @@ def make_router(guard: Guard, client: MemoryClient) -> APIRouter:
         return StreamingResponse(lines(first, parts), media_type=JSON_LINES)
 
     return router
+
+
+def queued(error: DeadlineExceeded, response: Response) -> None:
+    """Past the deadline, 202: Kafka has it and it will be handled. Raises `error` when Kafka does not have it."""
+    if not error.published:
+        raise error
+    response.status_code = 202
 
 
 def written(outcome: EventOutcome) -> models.Written:

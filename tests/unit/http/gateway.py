@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -10,13 +11,27 @@ from typing import Any
 import httpx
 from fastapi import FastAPI
 
+from schemas import MemoryRecord, RecallReply
 from streams.client import MemoryClient
 from streams.health import Health
 from streams.http.app import make_app
 from streams.http.keys import new_key, read_keys, write_keys
 from streams.settings import Settings, load_settings
+from tests.harness import eventually
 
 PASSED = 503
+RECORD = MemoryRecord.model_validate(
+    {
+        "memory_id": "mem_0",
+        "namespace": "shop",
+        "user_id": "u1",
+        "layer": "fact",
+        "content": "User lives in Bonn",
+        "memory_type": "fact",
+        "occurred_at": "2026-01-01T00:00:00Z",
+        "created_at": "2026-01-01T00:00:00Z",
+    }
+)
 QUESTION = {"user_id": "u1", "query": "Which seat?"}
 
 
@@ -53,3 +68,30 @@ async def gateway(
         transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport, base_url="http://gateway", headers=headers) as http:
             yield http
+
+
+class Waiting(MemoryClient):
+    """Its recalls wait until they are let go; its exports have no end."""
+
+    begun: int
+    go: asyncio.Event
+
+    @classmethod
+    def again(cls) -> None:
+        cls.begun, cls.go = 0, asyncio.Event()
+
+    @classmethod
+    async def under_way(cls, count: int) -> None:
+        async def so_many() -> bool:
+            return cls.begun == count
+
+        await eventually(so_many, every=0.01)
+
+    async def recall(self, *_: Any, **__: Any) -> RecallReply:
+        type(self).begun += 1
+        await self.go.wait()
+        return RecallReply()
+
+    async def export_parts(self, **_: Any) -> AsyncIterator[list[MemoryRecord]]:
+        while True:
+            yield [RECORD] * 200

@@ -12,13 +12,10 @@ from typing import Any
 import httpx
 import pytest
 
-from schemas import RecallReply
-from streams.client import MemoryClient
 from streams.errors import ConfigurationError
 from streams.http import guard as guard_module
 from streams.http.keys import VERBS, KeyRing, new_key, read_keys, write_keys
-from tests.harness import eventually
-from tests.unit.http.gateway import PASSED, QUESTION, add_key, application, gateway, settings_for
+from tests.unit.http.gateway import PASSED, QUESTION, Waiting, add_key, application, gateway, settings_for
 
 
 def kind(answer: httpx.Response) -> str:
@@ -192,28 +189,12 @@ async def test_a_key_has_its_rate(tmp_path: Path) -> None:
         assert 1 <= int(refused.headers["retry-after"]) <= 2 * 86_400
 
 
-class Waiting(MemoryClient):
-    """Its recalls wait until they are let go."""
-
-    begun = 0
-    go: asyncio.Event
-
-    async def recall(self, *_: Any, **__: Any) -> RecallReply:
-        type(self).begun += 1
-        await self.go.wait()
-        return RecallReply()
-
-
 async def test_more_than_fits_is_told_to_come_back(tmp_path: Path) -> None:
     settings = settings_for(tmp_path, http_max_in_flight=2)
-    Waiting.begun, Waiting.go = 0, asyncio.Event()
-
-    async def both_under_way() -> bool:
-        return Waiting.begun == 2
-
+    Waiting.again()
     async with gateway(settings, add_key(settings), Waiting) as http:
         under_way = [asyncio.create_task(http.post("/memory/query", json=QUESTION)) for _ in range(2)]
-        await eventually(both_under_way, every=0.01)
+        await Waiting.under_way(2)
         refused = await http.post("/memory/query", json=QUESTION)
         assert (refused.status_code, kind(refused)) == (429, "overloaded")
         assert refused.headers["retry-after"] == "1"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -11,8 +12,11 @@ import pytest
 import pytest_asyncio
 
 from streams.errors import ConfigurationError
+from streams.http import envelope
 from streams.http.server import listening
-from tests.unit.http.gateway import PASSED, QUESTION, add_key, application, settings_for
+from streams.metrics import REGISTRY
+from tests.harness import eventually
+from tests.unit.http.gateway import PASSED, QUESTION, Waiting, add_key, application, settings_for
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 BODY = json.dumps(QUESTION).encode()
@@ -150,6 +154,46 @@ async def test_slow_senders_hold_nobody_up(gateway: Gateway) -> None:
     assert await gateway.send(gateway.request(CLOSE)) == [PASSED]
     for _, writer in waiting:
         writer.close()
+
+
+async def test_slow_readers_are_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of an answer without end nothing is read: it is broken off, visibly, and others are served meanwhile."""
+    monkeypatch.setattr(envelope, "SEND_SECONDS", SECONDS)
+    Waiting.again()
+    Waiting.go.set()
+    settings = settings_for(tmp_path, http_port=0)
+    token = add_key(settings)
+    labels = {"route": "/memory/export", "status": "200"}
+
+    async def given_up() -> bool:
+        return bool(REGISTRY.get_sample_value("memstream_http_requests_total", labels))
+
+    async with application(settings, Waiting) as app, listening(app, settings) as address:
+        gateway = Gateway(address, token)
+        reader, writer = await asyncio.open_connection(*address, limit=1024)
+        writer.write(gateway.request(body=b'{"user_id": "u1"}').replace(b"/memory/query", b"/memory/export"))
+        async with asyncio.timeout(30):
+            assert b" 200 " in await reader.readline()
+            assert await gateway.send(gateway.request(CLOSE)) == [200]
+            await eventually(given_up, every=0.05)
+            with contextlib.suppress(ConnectionError):
+                assert not (await reader.read()).endswith(b"0\r\n\r\n")
+        writer.close()
+
+
+async def test_what_is_under_way_is_finished_at_the_end(tmp_path: Path) -> None:
+    Waiting.again()
+    settings = settings_for(tmp_path, http_port=0)
+    token = add_key(settings)
+    async with application(settings, Waiting) as app:
+        async with listening(app, settings) as address:
+            gateway = Gateway(address, token)
+            under_way = asyncio.create_task(gateway.send(gateway.request()))
+            await Waiting.under_way(1)
+            asyncio.get_running_loop().call_later(0.2, Waiting.go.set)
+        assert await under_way == [200]
+        with pytest.raises(ConnectionError):
+            await gateway.send(gateway.request())
 
 
 async def test_headers_have_a_limit_too(gateway: Gateway) -> None:
