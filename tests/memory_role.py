@@ -5,7 +5,7 @@ As in `tests.inprocess`, only the producer is a double: what is emitted is kept,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import datetime
 from typing import Any
 
@@ -42,14 +42,36 @@ REDACTOR = Redactor(load_policy(None))
 REPLIES = "memory.replies.shared"
 
 
-class MemoryRole:
-    """`at_step`: called with each step of the writer; what it raises ends the record there, as a crash does."""
+class Crash(Exception):
+    """The process ends here."""
 
-    def __init__(self, *, at_step: Callable[[str], None] = lambda step: None) -> None:
+
+class MemoryRole:
+    def __init__(self) -> None:
         self.store = MemoryStore()
         self.kept = Kept()
-        self._at_step = at_step
+        self._writes_left = -1
+        self._after_it = False
+        for owner, names in ((self.store, ("upsert", "update", "move", "delete", "put_docs")), (self.kept, ("send",))):
+            for name in names:
+                setattr(owner, name, self._breakable(getattr(owner, name)))
         self.start()
+
+    def crash_at(self, write: int, *, after_it: bool) -> None:
+        """The write with this number, counted from 1, raises `Crash`, before or after it took effect. 0: never."""
+        self._writes_left, self._after_it = write, after_it
+
+    def _breakable(self, real: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        async def write(*args: Any, **options: Any) -> Any:
+            self._writes_left -= 1
+            if self._writes_left == 0 and not self._after_it:
+                raise Crash
+            result = await real(*args, **options)
+            if self._writes_left == 0:
+                raise Crash
+            return result
+
+        return write
 
     def start(self) -> None:
         """A new process on the same store and log."""
@@ -61,7 +83,6 @@ class MemoryRole:
             kept,  # type: ignore[arg-type]
             REDACTOR,
             reply_allowed=lambda _: True,
-            at_step=self._at_step,
         )
         self.stages: dict[str, TenantStage] = {
             "candidates": RememberStage(writer),

@@ -24,7 +24,6 @@ from schemas import (
     MemoryType,
     RestoreCommand,
     RestoreReceipt,
-    Supersede,
     Tenant,
     WireModel,
 )
@@ -33,7 +32,7 @@ from streams.agents.memory import TenantStage
 from streams.agents.writer import Writer, directive_doc, directive_outbound
 from streams.emitter import Emitter
 from streams.errors import BadData
-from streams.memory import decay
+from streams.memory import decay, settle
 from streams.memory.fences import blocked_by, fence_of
 from streams.outcome import Done, Outbound, Outcome, Parked
 from streams.paging import pages
@@ -103,7 +102,7 @@ class CommandStage(TenantStage):
                 for episode in decay.unfold(digest, everything)
                 if episode.memory_id not in gone
             ]
-            markers = [marker(r, everything) for r in everything if r.memory_id not in gone and r.superseded_by in gone]
+            markers = settle.markers(doomed, [r for r in everything if r.memory_id not in gone])
             await self._emitter.send(
                 [
                     fence_outbound(tenant, fence),
@@ -192,19 +191,6 @@ def with_digests(doomed: Sequence[MemoryRecord], everything: Sequence[MemoryReco
     """Also the digests that tell of one of them."""
     gone = {record.memory_id for record in doomed}
     return [*doomed, *(r for r in everything if r.memory_id not in gone and not gone.isdisjoint(r.digest_of))]
-
-
-def marker(old: MemoryRecord, everything: Sequence[MemoryRecord]) -> Supersede:
-    """Keeps `old` superseded although what replaced it is forgotten. Holds ids and a time, no text."""
-    newer = next((r for r in everything if r.memory_id == old.superseded_by), None)
-    return Supersede(
-        namespace=old.namespace,
-        user_id=old.user_id,
-        old_id=old.memory_id,
-        new_id=str(old.superseded_by),
-        occurred_at=old.superseded_at or (newer or old).occurred_at,
-        inferred=True,
-    )
 
 
 def shares_evidence(record: MemoryRecord, doomed: Sequence[MemoryRecord]) -> bool:

@@ -1,7 +1,8 @@
 """decay -> memory: what a window does to a shard. One tick a (window, shard).
 
-Every part finds its own work in the store, so that a tick that comes again, late or after a crash finds only what is
-left of it. Sessions are folded before what is idle is archived: a digest keeps what single episodes would not.
+Every part finds its own work in the store, so that a tick that comes late, or again after a crash, finds only what is
+left of it. Which window a shard has behind it is kept, so that an old tick does nothing. Sessions are folded before
+what is idle is archived: a digest keeps what single episodes would not.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from datetime import datetime, timedelta
 from schemas import DecayTick, Layer, MemoryRecord, MemoryStatus, MemoryType, Tenant
 from streams import metrics
 from streams.agents.memory import TenantStage
+from streams.agents.timer import SYSTEM
 from streams.agents.writer import Writer, record_outbound
 from streams.emitter import Emitter
 from streams.memory import decay
@@ -22,11 +24,13 @@ from streams.memory.decay.evidence import LATE, may_gain
 from streams.memory.lexical import passage_text, sparse_passage
 from streams.outcome import Done, Outcome
 from streams.paging import pages
-from streams.ports import Embedder, MaintenanceScan, MemoryStore, StoredMemory, Where
+from streams.ports import Doc, Embedder, MaintenanceScan, MemoryStore, StoredMemory, Where
 from streams.records import Inbound, decode
 
 # This much of a shard at a time, so that recall does not feel it.
 PAGE = 200
+# Kind of the document that says which window a shard has behind it.
+DONE = "decayed"
 
 Page = tuple[list[tuple[Tenant, str]], str | None]
 
@@ -56,10 +60,15 @@ class DecayStage(TenantStage):
         return [Done()] * len(records)
 
     async def window(self, tick: DecayTick) -> None:
+        shard = str(tick.shard)
+        behind = await self._store.get_docs(SYSTEM, DONE, [shard])
+        if behind and datetime.fromisoformat(behind[0].body["end"]) >= tick.window_end:
+            return
         await self._close_tasks(tick)
         await self._fold_sessions(tick)
         await self._archive_idle(tick)
         await self._weigh_evidence(tick)
+        await self._store.put_docs(SYSTEM, [Doc(DONE, shard, {"end": tick.window_end.isoformat()})])
         metrics.WINDOW_LAST.set(tick.window_end.timestamp())
 
     async def _close_tasks(self, tick: DecayTick) -> None:

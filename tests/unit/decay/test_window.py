@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -13,7 +12,7 @@ from streams.adapters.embedders.constant import ConstantEmbedder
 from streams.memory.decay import CLOSED, plan
 from streams.memory.lexical import sparse_passage
 from streams.ports import Where
-from tests.memory_role import TENANT, MemoryRole, by_content, episode, fact, said
+from tests.memory_role import TENANT, Crash, MemoryRole, by_content, episode, fact, said
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -218,10 +217,6 @@ async def test_what_is_said_again_after_the_archive_fades_again(role: MemoryRole
     assert len(await role.memories(archive=True)) == 1
 
 
-class Crash(Exception):
-    pass
-
-
 async def everything_at_once(role: MemoryRole) -> None:
     await chat(role)
     at = START + DAY
@@ -255,13 +250,14 @@ async def test_a_crash_at_any_write_of_a_window_changes_nothing(after: str) -> N
     for number in range(1, 100):
         role = MemoryRole()
         await everything_at_once(role)
-        spoil(role, (number + 1) // 2, after_it=number % 2 == 0)
+        role.crash_at((number + 1) // 2, after_it=number % 2 == 0)
         try:
             await role.window(end)
         except Crash:
             role.start()
         else:
             break
+        role.crash_at(0, after_it=False)
         await then(role)
         await role.window(end)
         if not after:
@@ -269,27 +265,6 @@ async def test_a_crash_at_any_write_of_a_window_changes_nothing(after: str) -> N
             assert (await role.memories(archive=True)).keys() == (await undisturbed.memories(archive=True)).keys()
         assert role.log() == await role.memories(), f"crash {number}"
     assert number > 10
-
-
-def spoil(role: MemoryRole, call: int, *, after_it: bool) -> None:
-    """The call number `call` that writes raises, before or after it took effect; once."""
-    count = 0
-
-    def spoiled(real: Callable[..., Awaitable[object]]) -> Callable[..., Awaitable[object]]:
-        async def write(*args: object, **options: object) -> object:
-            nonlocal count
-            count += 1
-            if count == call and not after_it:
-                raise Crash
-            result = await real(*args, **options)
-            if count == call:
-                raise Crash
-            return result
-
-        return write
-
-    for owner, name in ((role.store, "upsert"), (role.store, "update"), (role.store, "move"), (role.kept, "send")):
-        setattr(owner, name, spoiled(getattr(owner, name)))
 
 
 async def test_a_plan_is_what_the_window_does(role: MemoryRole) -> None:
