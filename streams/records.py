@@ -45,6 +45,11 @@ class Inbound:
         return self.key.hex() if self.key else f"no key/{self.partition}"
 
     @property
+    def partition_lane(self) -> str:
+        """For a stage that only computes: wider than a tenant, so that many records go out at once."""
+        return str(self.partition)
+
+    @property
     def carried(self) -> Headers:
         return tuple((name, value) for name, value in self.headers if name in CARRIED)
 

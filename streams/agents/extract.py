@@ -30,7 +30,7 @@ class ExtractStage:
         self.lane_batch = 1 if dependencies else 25
 
     def lane(self, record: Inbound) -> str:
-        return record.lane
+        return record.lane if self.dependencies else record.partition_lane
 
     async def handle(self, records: Sequence[Inbound]) -> Sequence[Outcome]:
         return await in_turn(self._one, records)

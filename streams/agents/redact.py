@@ -39,7 +39,7 @@ class RedactStage:
         self._settings = settings
 
     def lane(self, record: Inbound) -> str:
-        return record.lane
+        return record.partition_lane
 
     async def handle(self, records: Sequence[Inbound]) -> Sequence[Outcome]:
         return await in_turn(self._one, records)
