@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Awaitable, Callable
 from importlib.metadata import version
 from typing import Any
@@ -22,6 +24,8 @@ from streams.metrics import REGISTRY
 from streams.settings import Settings
 
 TITLE = "memstream"
+# Whoever asks for readiness more often gets the last answer: anybody may ask.
+PING_SECONDS = 1.0
 
 
 def make_app(settings: Settings, client: MemoryClient, health: Health) -> FastAPI:
@@ -53,6 +57,19 @@ def make_app(settings: Settings, client: MemoryClient, health: Health) -> FastAP
 
 def add_probes(app: FastAPI, health: Health, ping: Callable[[], Awaitable[None]]) -> None:
     """`/healthz`, `/readyz` and `/metrics`, for machines that have no key. They tell nothing of any user."""
+    asked_at, problem = -math.inf, ""
+
+    async def kafka_problem() -> str:
+        nonlocal asked_at, problem
+        if time.monotonic() - asked_at > PING_SECONDS:
+            asked_at = time.monotonic()
+            try:
+                await ping()
+            except MemoryClientError as error:
+                problem = str(error)
+            else:
+                problem = ""
+        return problem
 
     @app.get("/healthz", include_in_schema=False)
     async def alive() -> PlainTextResponse:
@@ -62,12 +79,8 @@ def add_probes(app: FastAPI, health: Health, ping: Callable[[], Awaitable[None]]
     @app.get("/readyz", include_in_schema=False)
     async def ready() -> PlainTextResponse:
         ok, text = health.ready()
-        if ok:
-            try:
-                await ping()
-            except MemoryClientError as error:
-                ok, text = False, str(error)
-        return PlainTextResponse(text + "\n", 200 if ok else 503)
+        down = await kafka_problem() if ok else ""
+        return PlainTextResponse((down or text) + "\n", 200 if ok and not down else 503)
 
     @app.get("/metrics", include_in_schema=False)
     async def metrics() -> Response:

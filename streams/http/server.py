@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 # Between two requests of a kept connection.
 IDLE_SECONDS = 75
 # Beyond this, connections are answered with 503 at once: each costs a descriptor and some buffers.
-MAX_CONNECTIONS = 4096
+MAX_CONNECTIONS = 2048
 BACKLOG = 1024
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
+from streams.app import Worker
 from streams.errors import ConfigurationError
 from streams.http import envelope
 from streams.http.server import listening
@@ -209,3 +211,14 @@ async def test_a_port_that_is_taken_is_an_error_that_says_what_to_do(gateway: Ga
         with pytest.raises(ConfigurationError, match="MEMSTREAM_HTTP_PORT"):
             async with listening(app, settings):
                 pass
+
+
+async def test_without_the_framework_the_role_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    monkeypatch.delitem(sys.modules, "streams.http.server")
+    worker = Worker(settings_for(tmp_path), ["http"])
+    async with contextlib.AsyncExitStack() as stack:
+        with pytest.raises(ConfigurationError, match=r"uvicorn.*memstream\[http\]"):
+            await worker._start_gateway(stack)
