@@ -108,6 +108,12 @@ DASHBOARDS: dict[str, Sequence[Panel]] = {
         ),
         rate("HTTP requests", "memstream_http_requests_total", "route, status", "reqps"),
         quantiles("HTTP, time to the answer", "memstream_http_request_duration_seconds", "route"),
+        one(
+            "HTTP requests that fail",
+            "memstream_http_requests:failed_share5m",
+            "percentunit",
+            "5xx",
+        ),
         one("HTTP requests under way", "sum by (instance) (memstream_http_requests_in_flight)", legend="{{instance}}"),
     ],
     "lifecycle": [

@@ -56,7 +56,7 @@ def test_rules_ask_for_what_workers_export(rule: dict[str, Any]) -> None:
 @pytest.mark.parametrize("rule", [r for r in RULES if "record" in r], ids=lambda rule: rule["record"])
 def test_the_name_of_a_rule_tells_its_labels(rule: dict[str, Any]) -> None:
     kept = {frozenset(re.findall(r"\w+", group)) - {"le"} for group in re.findall(r"by \(([^)]*)\)", rule["expr"])}
-    assert kept == {level(rule["record"])}
+    assert (kept or {frozenset()}) == {level(rule["record"])}
 
 
 @pytest.mark.parametrize(
