@@ -26,18 +26,18 @@ def with_pieces(memories: Iterable[MemoryRecord], pieces: Sequence[str]) -> list
 
 
 def falls_on(memory: MemoryRecord, when: str, zone: ZoneInfo) -> bool:
-    """The resolved time of the memory, or the begin of its validity, is `when` (local, see `cases.When`)."""
+    """The resolved time of the memory, or its validity, begins at `when` (local, see `cases.When`)."""
     spans = [(memory.valid_from, memory.valid_until)]
     if memory.time is not None:
         spans.insert(0, (memory.time.start, memory.time.end))
-    return any(_falls(start.astimezone(zone), end, when, zone) for start, end in spans if start is not None)
+    return any(_falls(start, end, when, zone) for start, end in spans)
 
 
-def _falls(start: datetime, end: datetime | None, when: str, zone: ZoneInfo) -> bool:
+def _falls(start: datetime | None, end: datetime | None, when: str, zone: ZoneInfo) -> bool:
     first, _, last = when.partition("..")
-    if not start.isoformat().startswith(first):
+    # The end is exclusive. "By April 15" has an end only: that is its day.
+    last_moment = None if end is None else (end.astimezone(zone) - timedelta(microseconds=1)).isoformat()
+    begin = last_moment if start is None else start.astimezone(zone).isoformat()
+    if begin is None or not begin.startswith(first):
         return False
-    if not last:
-        return True
-    # The end is exclusive.
-    return end is not None and (end.astimezone(zone) - timedelta(microseconds=1)).date().isoformat() == last
+    return not last or (last_moment is not None and last_moment.startswith(last))

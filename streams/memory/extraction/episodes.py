@@ -12,6 +12,7 @@ from streams.memory.extraction.sentences import sentences
 
 _EPISODE_CJK, _EPISODE_LATIN = 400, 1000  # some five sentences: a passage that one embedding still describes
 _IMPORTANCE = 1.0
+_SHORT = 200  # characters
 _BOILERPLATE = re.compile(
     r"^\W*(?:as an ai\b|i['’]?m (?:just )?an ai\b|i['’]?m sorry,? but i can(?:no|['’])t|i can(?:no"
     r"|['’])?t (?:assist|help) with"
@@ -19,7 +20,15 @@ _BOILERPLATE = re.compile(
     r"|happy to help)[^.!?\n]{0,60}[.!?]?$"
     r"|how can i (?:help|assist)|is there anything else|let me know if)"
     r"|^\W*(?:作为(?:一个)?(?:AI|人工智能)|(?:很)?抱歉[，,]?我(?:无法|不能)|(?:好的|当然|没问题|不客气|明白了?|收到)[^。！？\n]{0,15}[。！]?$"
-    r"|(?:请问)?(?:还有|有)什么(?:我)?(?:可以|能)(?:帮|为))",
+    r"|(?:请问)?(?:还有|有)什么(?:我)?(?:可以|能)(?:帮|为)|(?:如果?)?有(?:任何|什么)?(?:问题|需要|疑问)[^。！？\n]{0,8}(?:随时|尽管|再)"
+    r"[^。！？\n]{0,10}[。！]?$)",
+    re.IGNORECASE,
+)
+# What an assistant says of itself would be found as if the user had said it.
+_OF_ITSELF = re.compile(
+    r"\bmy name is\b|\bmy (?:own )?(?:favou?rite|hobb\w+)|\bi (?:really |also )?(?:love|enjoy|adore|like)\b(?! your)"
+    r"|\bi['’]?(?:m| am) (?:just |only )?an? (?:\w+ )?(?:assistant|program|bot|language model|machine)\b"
+    r"|我(?:是|只是)(?:一[个名款])?(?:AI|人工智能|智能助手|语言模型|程序|机器人)|我(?:叫|喜欢|最爱)",
     re.IGNORECASE,
 )
 
@@ -36,7 +45,7 @@ def episodes(
         if message.role not in ("user", "assistant") or gate(message.text, message.role) is not None:
             continue
         text = strip_recalled(message.text)
-        if message.role == "assistant" and _BOILERPLATE.match(text.strip()) and len(text.strip()) < 200:
+        if message.role == "assistant" and _says_nothing(text.strip()):
             continue
         said_at = message.time or event.occurred_at
         lang = language(text)
@@ -58,6 +67,11 @@ def episodes(
                 )
             )
     return tuple(found)
+
+
+def _says_nothing(text: str) -> bool:
+    """A short message of the assistant that is manners, or about itself."""
+    return len(text) < _SHORT and bool(_BOILERPLATE.match(text) or _OF_ITSELF.search(text))
 
 
 def passages(text: str, most: int) -> list[tuple[int, int]]:

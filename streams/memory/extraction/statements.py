@@ -47,6 +47,9 @@ def statements(text: str, lang: str, speaker: str | None, named: str | None) -> 
     """All slots that a sentence fills, or the one relation that it says. `named`: whom "she" means, if known."""
     reduced = contrast(text)
     found = list(_slots(reduced.text, lang, speaker, named))
+    if len(found) > 1:
+        # Each with its own words: two statements of one sentence are two memories.
+        found = _by_clause(reduced.text, lang, speaker, named) or found
     found += [one for one in _of_bare_clauses(reduced.text, lang, speaker, named) if not _known(one, found)]
     if not found:
         general = relation(reduced.text)
@@ -62,6 +65,16 @@ def statements(text: str, lang: str, speaker: str | None, named: str | None) -> 
     if corrects(text):
         found = [replace(one, operation="correct") if one.operation == "assert" else one for one in found]
     return found
+
+
+def _by_clause(text: str, lang: str, speaker: str | None, named: str | None) -> list[Statement]:
+    """The slots of a sentence of which each clause says one thing on its own; none when a clause needs another."""
+    clauses = (_ZH_CLAUSE if lang == "zh" else _EN_CLAUSE).split(text)
+    found = [(clause, list(_slots(clause, lang, speaker, named))) for clause in clauses]
+    whole = sum(1 for _ in _slots(text, lang, speaker, named))
+    if sum(len(of_clause) for _, of_clause in found) != whole or any(len(of_clause) > 1 for _, of_clause in found):
+        return []
+    return [replace(one, text=clause.strip(" .。！!")) for clause, of_clause in found for one in of_clause]
 
 
 def _known(one: Statement, found: list[Statement]) -> bool:

@@ -7,7 +7,7 @@ from streams.memory.extraction.patterns import Wordings
 _FRAGMENTS = {
     # A name: capitalised words, joined by small ones ("Bank of England").
     "name": r"(?-i:(?!<no_name>)[A-Z][\w’'&-]*(\.(?=\w| [A-Z]))?( (of|the|de|van|von|la|al|bin|da|di|and"
-    r"|&) (?=[A-Z])[\w’'.&-]+| [A-Z0-9][\w’'.&-]*){0,5})",
+    r"|&) (?!I\b)(?=[A-Z])[\w’'.&-]+| [A-Z0-9][\w’'.&-]*){0,5})",
     "no_name": (
         r"(I|I['’]\w+|Id|Im|Ive|A|An|The|This|That|These|Those|It|Its|He|She|They|We|You|Your|My|Our|His|Her|Their"
         r"|What|Which|Who|When"
