@@ -38,6 +38,7 @@ from schemas import (
 from schemas.memory import Statement
 from streams import metrics
 from streams.emitter import Emitter
+from streams.limits import MAX_RECORD_BYTES
 from streams.long_text import in_thread_if_long
 from streams.memory.fences import blocked_by
 from streams.memory.lexical import passage_text, sparse_passage
@@ -398,10 +399,13 @@ class Writer:
                 reason=outcome.reason if isinstance(outcome, Parked) else receipt.reason,
                 memories=tuple(memories),
             )
+            value = told.to_bytes()
+            if len(value) > MAX_RECORD_BYTES:
+                # What became of the event still gets there; its memories can be asked for.
+                left_out = {"memories_left_out": len(memories)}
+                value = told.model_copy(update={"memories": (), "extra": left_out}).to_bytes()
             headers = cloud_event("outcome", event.event_id, "memory", datetime.now(UTC), target.headers)
-            reply = Outbound(
-                target.topic, tenant.key.encode(), told.to_bytes(), headers, partition=target.partition, exact=True
-            )
+            reply = Outbound(target.topic, tenant.key.encode(), value, headers, partition=target.partition, exact=True)
             answered[at] = with_emit(outcome, reply)
         return answered
 

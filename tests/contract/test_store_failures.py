@@ -18,6 +18,7 @@ from aiohttp import web
 
 from schemas import Tenant
 from streams.adapters.store import Store, make_store
+from streams.adapters.store.edge import EdgeStore
 from streams.adapters.store.qdrant import QdrantStore
 from streams.errors import ConfigurationError, DependencyDown
 from streams.ports import Doc, ModelProfile, Where
@@ -142,6 +143,22 @@ async def assert_whole(store: Store, acknowledged: int) -> None:
 
 
 class TestOwner:
+    async def test_a_disk_that_is_nearly_full(self, scratch: Path) -> None:
+        """Told before the engine needs the room: it maps its files, and a write without room kills the process."""
+        written, refused = memory(TENANT, 1), memory(TENANT, 2)
+        async with opened(embedded(scratch)) as store:
+            await store.upsert(TENANT, [written])
+        async with opened(EdgeStore(scratch / "store", PROFILE, least_free_bytes=2**60)) as store:
+            for attempt in (
+                store.ping(),
+                store.upsert(TENANT, [refused]),
+                store.update(TENANT, [written.record]),
+                store.put_docs(TENANT, [Doc("receipt", "e", {})]),
+            ):
+                with pytest.raises(DependencyDown, match="make room"):
+                    await attempt
+            assert await store.get(TENANT, [written.record.memory_id, refused.record.memory_id]) == [written.record]
+
     async def test_a_second_owner_in_another_process(self, scratch: Path) -> None:
         with worker(scratch / "store", "hold") as process:
             assert line(process) == "open"

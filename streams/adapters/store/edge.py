@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 MANIFEST = "store.json"
 LOCK = "store.lock"
 
+# The engine maps its files: a write that finds no room on the disk kills the process, so it is looked for before.
+LEAST_FREE_BYTES = 256 * 2**20
+
 # Far more distinct tenants than one shard of one machine holds.
 ALL_VALUES = 1_000_000
 
@@ -61,8 +64,8 @@ if hasattr(os, "register_at_fork"):
 class EdgeStore(EngineStore):
     """`path`: a directory of its own, made when missing."""
 
-    def __init__(self, path: Path, profile: ModelProfile) -> None:
-        super().__init__(EdgeEngine(path, profile), profile, sole_owner=True)
+    def __init__(self, path: Path, profile: ModelProfile, *, least_free_bytes: int = LEAST_FREE_BYTES) -> None:
+        super().__init__(EdgeEngine(path, profile, least_free_bytes), profile, sole_owner=True)
 
 
 def optimize(path: Path) -> None:
@@ -83,9 +86,10 @@ def optimize(path: Path) -> None:
 class EdgeEngine:
     """An `Engine` on one shard a collection. Its coroutines never yield: each call is atomic to the event loop."""
 
-    def __init__(self, path: Path, profile: ModelProfile) -> None:
+    def __init__(self, path: Path, profile: ModelProfile, least_free_bytes: int = LEAST_FREE_BYTES) -> None:
         self._path = path
         self._profile = profile
+        self._least_free_bytes = least_free_bytes
         self._shards: dict[str, EdgeShard] = {}
         self._lock: Any = None
         self._forks = 0
@@ -141,6 +145,7 @@ class EdgeEngine:
             self._lock.__exit__(None, None, None)
 
     async def ping(self) -> None:
+        self._check_room()
         with _typed():
             for collection in COLLECTIONS:
                 self._shard(collection.name).info()
@@ -158,10 +163,20 @@ class EdgeEngine:
             raise ConfigurationError("the embedded store does not survive a fork: start worker processes by spawn")
         return shard
 
+    def _check_room(self) -> None:
+        free = shutil.disk_usage(self._path).free
+        if free < self._least_free_bytes:
+            raise DependencyDown(
+                "store",
+                f"{free // 2**20} MiB are left on the disk of {self._path} and {self._least_free_bytes // 2**20} MiB "
+                "are needed: make room, then it goes on by itself",
+            )
+
     async def upsert(self, collection: str, points: Sequence[Point]) -> None:
         from qdrant_edge import UpdateOperation
 
         if points:
+            self._check_room()
             operation = UpdateOperation.upsert_points([_point(point) for point in points])
             with _typed():
                 self._shard(collection).update(operation)
@@ -169,6 +184,7 @@ class EdgeEngine:
     async def overwrite(self, collection: str, payloads: Sequence[tuple[UUID, Payload]]) -> None:
         from qdrant_edge import UpdateOperation
 
+        self._check_room()
         shard = self._shard(collection)
         operations = [UpdateOperation.overwrite_payload([point], payload) for point, payload in payloads]
         with _typed():
