@@ -81,6 +81,9 @@ def make_router(guard: Guard, client: MemoryClient) -> APIRouter:
     async def update(
         body: models.Update, response: Response, caller: Who, deadline: Deadline, key: Key = None
     ) -> models.Written:
+        namespace = caller.namespace(body.namespace)
+        if not await client.get(body.memory_id, user_id=body.user_id, namespace=namespace, deadline=deadline):
+            raise unknown_memory()
         return await say(
             response, caller, deadline, key, body, messages=[{"text": body.content}], replaces=[body.memory_id]
         )
@@ -148,7 +151,7 @@ def make_router(guard: Guard, client: MemoryClient) -> APIRouter:
         namespace = caller.namespace(asked.namespace)
         records = await client.history(memory_id, user_id=asked.user_id, namespace=namespace, deadline=deadline)
         if not records:
-            raise Problem(404, "unknown-memory", "this user has no memory with that id")
+            raise unknown_memory()
         return models.Chain(memories=[models.Memory.of(record) for record in records])
 
     @router.post(
@@ -169,6 +172,10 @@ def make_router(guard: Guard, client: MemoryClient) -> APIRouter:
         return StreamingResponse(lines(first, parts), media_type=JSON_LINES)
 
     return router
+
+
+def unknown_memory() -> Problem:
+    return Problem(404, "unknown-memory", "this user has no memory with that id")
 
 
 def queued(error: DeadlineExceeded, response: Response) -> None:

@@ -174,6 +174,9 @@ async def test_an_update_replaces_and_history_tells(http: httpx.AsyncClient) -> 
     unknown = await http.get("/memory/history/mem_nobody", params={"user_id": "moved"})
     assert unknown.status_code == 404
     assert unknown.json()["type"].endswith("unknown-memory")
+    for user_id, memory_id in (("moved", "mem_nobody"), ("elsewhere", old["memory_id"])):
+        refused = await post(http, "update", 404, user_id=user_id, memory_id=memory_id, content="I live in Rome.")
+        assert refused["type"].endswith("unknown-memory")
 
 
 async def test_deleting_and_forgetting(http: httpx.AsyncClient) -> None:
