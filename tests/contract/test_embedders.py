@@ -21,8 +21,10 @@ from streams.adapters.embedders.sentence_transformers import twin_model
 from streams.adapters.embedders.text import clean
 from streams.adapters.embedders.threads import CHUNK, ThreadedEmbedder
 from streams.adapters.openai_calls import CallPolicy
+from streams.app import embedder_options
 from streams.errors import ConfigurationError, DependencyDown, Refused
 from streams.ports import Embedder, ModelProfile, Vectors
+from streams.settings import load_settings
 from tests.misbehaving import Misbehaving, Step
 
 ONCE = CallPolicy(attempts=1, timeout_seconds=20.0, open_after=1000)
@@ -355,8 +357,15 @@ def test_a_missing_extra_says_what_to_install(
 def test_an_unknown_option_or_dimension_is_a_configuration_error() -> None:
     with pytest.raises(ConfigurationError, match="color"):
         make_embedder("constant", color="red")
-    with pytest.raises(ConfigurationError, match="dimensions"):
+    with pytest.raises(ConfigurationError, match="MEMSTREAM_EMBEDDER_DIMENSION"):
         make_embedder("openai:unheard-of")
+
+
+async def test_the_dimension_of_an_unknown_model_is_a_setting() -> None:
+    settings = load_settings(embedder="openai:unheard-of", embedder_dimension=768)
+    embedder = make_embedder(settings.embedder, **embedder_options(settings))
+    assert embedder.profile.dimension == 768
+    await embedder.close()
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,9 @@ class OpenAIEmbedder:
     ) -> None:
         known = find_profile(model)
         if known is None and dimensions is None:
-            raise ConfigurationError(f"the dimension of the model {model} is not known: set `dimensions`")
+            raise ConfigurationError(
+                f"the dimension of the model {model} is not known: set MEMSTREAM_EMBEDDER_DIMENSION (`dimensions`)"
+            )
         self._model = model
         self._profile = _profile(model, known, dimensions)
         self._extra: dict[str, Any] = {}
