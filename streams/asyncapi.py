@@ -218,6 +218,7 @@ def _dead_letter() -> dict[str, Any]:
         "reason": "a word such as `not_json` or `too_large`",
         "exception.class.name": "of the error",
         "attempts": "how often it was tried",
+        "appended_at": "RFC 3339: when it first came, kept when it is sent back",
         "failed_at": "RFC 3339",
         "redriven_count": "how often it was sent back",
         "value_bytes_left_out": "size of a value that was too large to keep",

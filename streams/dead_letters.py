@@ -16,7 +16,7 @@ from typing import Any, Literal, Protocol, get_args
 
 from streams.errors import MemstreamError
 from streams.outcome import Outbound
-from streams.records import DEAD_LETTER_PREFIX, Headers, header
+from streams.records import DEAD_LETTER_PREFIX, FIRST_APPENDED, Headers, header
 from streams.topics import BY_NAME
 
 LETTER_TOPICS = ("dead-letters", "dead-letters.raw")
@@ -160,9 +160,14 @@ def refusal(letter: Letter, partitions: int) -> str:
 def redriven(record: Record, letter: Letter) -> Outbound:
     """The record as it was first sent, to the partition it came from, with its tries counted up.
 
-    The count lies in a header that a stage writes into the next dead letter, should there be one.
+    The count, and when it first came, lie in headers that a stage writes into the next dead letter, should there be
+    one: an event without a time of its own keeps the one it had.
     """
-    kept = tuple((name, value) for name, value in _headers(record) if not name.startswith(DEAD_LETTER_PREFIX))
+    kept = tuple(
+        (name, value)
+        for name, value in _headers(record)
+        if name == FIRST_APPENDED or not name.startswith(DEAD_LETTER_PREFIX)
+    )
     tries = (DEAD_LETTER_PREFIX + "redriven_count", str(letter.redriven + 1).encode())
     return Outbound(letter.source_topic, record.key, record.value, (*kept, tries), letter.source_partition)
 

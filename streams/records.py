@@ -23,6 +23,7 @@ REPLY_PARTITION = "kafka_replyPartition"
 # Taken along from stage to stage.
 CARRIED = frozenset((*REPLY_TOPIC, *CORRELATION, REPLY_PARTITION, "traceparent", "tracestate"))
 DEAD_LETTER_PREFIX = "__memstream.errors."
+FIRST_APPENDED = DEAD_LETTER_PREFIX + "appended_at"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,16 @@ class Inbound:
     def partition_lane(self) -> str:
         """For a stage that only computes: wider than a tenant, so that many records go out at once."""
         return str(self.partition)
+
+    @property
+    def first_appended(self) -> datetime:
+        """When the record came to its topic, also of one that was parked and redriven since."""
+        told = header(self.headers, FIRST_APPENDED)
+        try:
+            # A clock may not be set forward by it: a fence is held against this time.
+            return min(self.timestamp, datetime.fromisoformat(told[1].decode())) if told else self.timestamp
+        except (ValueError, TypeError):
+            return self.timestamp
 
     @property
     def carried(self) -> Headers:

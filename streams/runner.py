@@ -428,6 +428,7 @@ def dead_letter(stage: Stage, record: Inbound, parked: Parked, prefix: str, atte
         "reason": parked.reason,
         "exception.class.name": parked.exception,
         "attempts": str(attempts),
+        "appended_at": record.first_appended.isoformat(),
         "failed_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
         "redriven_count": tries[1].decode("ascii", "replace") if tries else "0",
     }

@@ -55,12 +55,12 @@ class RedactStage:
         size = sum(len(m.text) for m in (*event.messages, *event.context))
         timezone = event.timezone or self._settings.timezone_of(event.namespace)
         redacted = await in_thread_if_long(
-            lambda: redact_event(event, self._redactor, record.timestamp, timezone), size
+            lambda: redact_event(event, self._redactor, record.first_appended, timezone), size
         )
         for entity, count in redacted.redactions.items():
             metrics.REDACTIONS.labels(entity).inc(count)
         headers = cloud_event(
-            "redacted", event.event_id, self.name, redacted.occurred_at or record.timestamp, record.carried
+            "redacted", event.event_id, self.name, redacted.occurred_at or redacted.appended_at, record.carried
         )
         return Done((Outbound("redacted", event.tenant.key.encode(), redacted.to_bytes(), headers),))
 
@@ -145,8 +145,8 @@ def parked_candidate(record: Inbound, stage: str, reason: str) -> list[Outbound]
         event_id=identity.event_id,
         namespace=identity.namespace,
         user_id=identity.user_id,
-        occurred_at=record.timestamp,
-        appended_at=record.timestamp,
+        occurred_at=record.first_appended,
+        appended_at=record.first_appended,
         disposition="parked",
         stage=stage,
         reason=reason,

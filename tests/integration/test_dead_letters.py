@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -19,7 +20,6 @@ EVENT = {
     "event_id": "long",
     "namespace": "shop",
     "user_id": "u1",
-    "occurred_at": "2026-03-02T09:00:00Z",
     "messages": [{"text": SAID}],
 }
 
@@ -69,6 +69,7 @@ async def test_a_poison_record_goes_back_until_it_is_stored(line: Pipeline, lett
     worker = await started(line, MEMSTREAM_MAX_TEXT_CHARS="20")
     await line.publish([EVENT])
     await parked(line, 1)
+    first_parked = datetime.now(UTC)
 
     (letter,) = await letters.open("--reason", "too_large", "--topic", "conversations", "--since", "2026-01-01")
     assert (letter["id"], letter["stage"], letter["event_id"]) == ("dead-letters.raw/0/0", "redact", "long")
@@ -105,7 +106,8 @@ async def test_a_poison_record_goes_back_until_it_is_stored(line: Pipeline, lett
 
     assert await eventually(outcome) == "stored"
     async with line.client(namespace="shop", deadline=30) as memory:
-        assert SAID in {m.content for m in await memory.export(user_id="u1")}
+        told = {m.content: m for m in await memory.export(user_id="u1")}
+    assert told[SAID].occurred_at < first_parked, "said when it first came, not when it was redriven"
     assert await letters.open() == []
     assert "not among the open letters" in await letters("redrive", letter["id"], "--yes", code=1)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from schemas import CandidateEvent, ConversationEvent, Tenant
 from streams.agents.redact import parked_candidate
 from streams.errors import BadData
-from streams.records import CARRIED, Inbound, check_key, cloud_event, decode, header, reply_to
+from streams.records import CARRIED, FIRST_APPENDED, Inbound, check_key, cloud_event, decode, header, reply_to
 
 GOOD = {"event_id": "e1", "namespace": "shop", "user_id": "u1", "messages": [{"text": "hi"}]}
 
@@ -253,3 +253,19 @@ def test_cloud_event() -> None:
     assert made["content-type"] == b"application/json"
     assert made["reply_to"] == b"r"
     assert {"traceparent", "tracestate"} <= CARRIED
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        (b"2025-12-30T08:00:00+00:00", datetime(2025, 12, 30, 8, tzinfo=UTC)),
+        # Neither a time to come, nor one without a zone, nor no time at all.
+        (b"2027-01-01T00:00:00+00:00", datetime(2026, 1, 1, tzinfo=UTC)),
+        (b"2025-12-30T08:00:00", datetime(2026, 1, 1, tzinfo=UTC)),
+        ("昨天".encode(), datetime(2026, 1, 1, tzinfo=UTC)),
+        (b"\xff", datetime(2026, 1, 1, tzinfo=UTC)),
+        (None, datetime(2026, 1, 1, tzinfo=UTC)),
+    ],
+)
+def test_a_redriven_record_keeps_the_time_at_which_it_first_came(told: bytes | None, expected: datetime) -> None:
+    assert inbound(b"{}", headers=((FIRST_APPENDED, told),)).first_appended == expected

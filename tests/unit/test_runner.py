@@ -509,6 +509,7 @@ def test_a_dead_letter_keeps_everything_and_says_why() -> None:
         ("empty", b""),
         (DEAD_LETTER_PREFIX + "redriven_count", b"2"),
         (DEAD_LETTER_PREFIX + "reason", b"an older one"),
+        (DEAD_LETTER_PREFIX + "appended_at", b"2025-12-31T08:00:00+00:00"),
     )
     record = inbound(b"\xfe{", b"\xfd", 17, headers=came)
     letter = dead_letter(Echo(), record, Parked("echo", "not_json", exception="BadData"), "memory.", 3)
@@ -526,6 +527,7 @@ def test_a_dead_letter_keeps_everything_and_says_why() -> None:
         "reason": b"not_json",
         "exception.class.name": b"BadData",
         "attempts": b"3",
+        "appended_at": b"2025-12-31T08:00:00+00:00",
         "redriven_count": b"2",
     }
     assert without_value(letter).value is None
