@@ -7,10 +7,10 @@ import re
 from streams.memory.extraction.lang import limit
 
 _LEAD = re.compile(
-    r"^(?:\W*(?:well|so|ok(?:ay)?|hey|hi|hello|oh|um+|uh+|yeah|yes|yep|no|actually|anyway|by the way|btw|also|and"
-    r"|but|just fyi|fyi"
-    r"|thanks?(?: you)?|thank you|sure|right|great|exactly|quick (?:note|one|question)|to be honest|honestly"
-    r"|you know|look|listen)\b"
+    r"^(?:\W*(?:well|so|ok(?:ay)?|hey|hi|hello|oh|um+|uh+|yeah|yes|yep|actually|anyway|by the way|btw|also|and|but"
+    r"|just fyi|fyi|thanks?(?: you)?|thank you|sure|exactly|quick (?:note|one|question)|to be honest|honestly"
+    # "No, I moved" opens with a word that says nothing, "no meetings on Mondays" does not.
+    r"|(?:no|right|great)(?=\s*[,.!;:—–])|you know|look|listen)\b"
     r"[\s,.:!;—–-]+)+(?=\S)",
     re.IGNORECASE,
 )

@@ -14,8 +14,8 @@ from streams.memory.extraction.sentences import sentences
 
 _DEICTIC = re.compile(
     # Not "legal was clear about that": there the rule itself has been said.
-    r"(?<!about )(?<!of )\b(?:that|this|it|so|those|these|like (?:that|this)|the same(?: way)?)\b\W*(?:way|format|style|tone|one"
-    r"|please|too|then)?\W*$"
+    r"(?<!about )(?<!of )\b(?:that|this|it|so|those|these|like (?:that|this)|the same(?: way)?)\b\W*"
+    r"(?:way|format|style|tone|one|please|too|then)?\W*$"
     r"|(?:按|照|用|就|这么|那么)?(?:这|那)(?:个|样|种|么|套)?(?:来|办|做|写|说|弄|处理|执行|格式|方式|方法|标准"
     r"|风格|规矩)?(?:就行|就好|吧|了)?\W*$",
     re.IGNORECASE,

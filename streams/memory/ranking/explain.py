@@ -22,6 +22,8 @@ def reason(judged: Judged, understanding: Understanding) -> str:
         why.append("the turns around it or kindred words match")
     if judged.cosine > 0 and judged.parts.get("meaning", 0.0) >= 0.5:
         why.append("close in meaning")
+    if "slot" in judged.parts:
+        why.append(f"is the {judged.record.attribute} that was asked for")
     if "asked_for" in judged.parts:
         why.append(f"holds a {understanding.asks}")
     if "answer" in judged.parts:

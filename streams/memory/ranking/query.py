@@ -14,6 +14,7 @@ from streams.memory.lexical import terms
 from streams.memory.lexicon import FUNCTION_CHARACTERS
 from streams.memory.ranking.dialogue import turns_of
 from streams.memory.ranking.everyday import expand
+from streams.memory.ranking.slots import asked_slots
 from streams.memory.ranking.weights import Weights
 from streams.memory.timephrases import interval, resolve
 
@@ -60,6 +61,8 @@ class Understanding:
     persons: tuple[str, ...]
     periods: tuple[Period, ...]
     asks: Literal["time", "number"] | None
+    # Attributes of oneself that the question asks for.
+    slots: frozenset[str] = frozenset()
 
 
 def understand(request: RecallRequest, now: datetime, weights: Weights) -> Understanding:
@@ -90,6 +93,7 @@ def understand(request: RecallRequest, now: datetime, weights: Weights) -> Under
         persons=tuple(persons),
         periods=() if dialogue else _periods(asked, now, request.timezone or "UTC"),
         asks=None if dialogue else asks,
+        slots=frozenset() if dialogue else asked_slots(asked),
     )
 
 

@@ -8,11 +8,12 @@ import re
 import time
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
 from schemas import MemoryStatus, RecalledMemory, RecallReply, RecallRequest, Tenant
+from schemas.memory import slot_of
 from streams.errors import DependencyDown, Refused
 from streams.memory.lexical import sparse_terms, terms
 from streams.memory.prompt import prompt_block
@@ -99,6 +100,16 @@ class _Search:
         self._found |= {hit.record.memory_id: hit for hit in hits}
         return hits
 
+    async def slots(self, attributes: AbstractSet[str]) -> None:
+        """The asker's own values of what was asked for, wherever the searches would have put them."""
+        if not attributes:
+            return
+        slots = [slot for name in sorted(attributes) if (slot := slot_of("user", name)) is not None]
+        for archive in self._archives:
+            where = replace(self._where, slots=tuple(slots))
+            found, _ = await self._store.find(self._tenant, where, limit=self._limit, archive=archive)
+            await self.take([record.memory_id for record in found])
+
     async def pairs(self) -> None:
         """The other half of each pair that could not be told apart: both are shown, with their dates."""
         halves = {other for one in self._found.values() for other in one.record.ambiguous_with}
@@ -145,6 +156,7 @@ async def _weigh(
         # A turn for the model to begin: it works while the turns around are read.
         await asyncio.sleep(0)
         await search.around(by_words)
+        await search.slots(understanding.slots)
         query, degraded = await asked
     finally:
         asked.cancel()

@@ -21,6 +21,7 @@ import numpy as np
 from schemas import Layer, MemoryRecord
 from streams.memory.lexical import K1, ROLE_NAMES, fold, term_id, terms
 from streams.memory.ranking.query import Period, Understanding
+from streams.memory.ranking.slots import fills
 from streams.memory.ranking.turns import Floats, Kind, context, kind_of, place_of, steps
 from streams.memory.ranking.weights import Weights
 from streams.ports import StoredMemory, Vectors
@@ -117,6 +118,7 @@ def score(
     cosine = _above_common(own_cosines, for_meaning)
     about, who = _persons(records, persons, presence, len(own) + len(added), list(names))
     date, when = _dates(records, understanding.periods)
+    slot = np.array([float(fills(record, understanding.slots)) for record in records])
     columns = {
         "words": coverage
         / weights.words_spread
@@ -125,6 +127,7 @@ def score(
         "person": about * weights.person,
         "date": date * weights.date,
         "asked_for": _asked_for(understanding, records) * weights.asked_for,
+        "slot": slot * weights.slot,
     }
     if not understanding.dialogue:
         # A dialogue looks for what is akin to it, not for an answer.
@@ -135,6 +138,7 @@ def score(
         + _nearest(own_cosines, linked) * (weights.usual_cosine / usual_cosine)
         + about * weights.support_person
         + date * weights.support_date
+        + slot * weights.support_slot
     )
     names_of_parts = list(columns)
     parts = np.stack(list(columns.values()), axis=1).tolist()

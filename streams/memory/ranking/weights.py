@@ -49,6 +49,8 @@ class Weights:
     usual_cosine: float = 0.35
     support_person: float = 0.1
     support_date: float = 0.3
+    # The asker's own value of the very slot that was asked for: an answer, whatever its words.
+    support_slot: float = 0.5
     # Relevance is a logistic function of support, 0.5 at the threshold, of this width.
     relevance_width: float = 0.2
 
@@ -62,6 +64,7 @@ class Weights:
     # Matches.
     person: float = 0.8
     date: float = 2.0
+    slot: float = 2.0
     # "When …?" wants a turn with a time in it, "how many …?" one with a number.
     asked_for: float = 0.8
     # What kind of turn it is: a question tells little, an answer more, a long one more, one in the first person more.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from schemas.memory import MemoryRecord
 from streams.memory.settle.discourse import discourse
 from streams.memory.settle.wording import Wording, key, wording
@@ -49,7 +51,29 @@ def value_of(record: MemoryRecord) -> Wording:
 
 def same_value(old: MemoryRecord, new: MemoryRecord) -> bool:
     one, other = value_of(old), value_of(new)
-    return one.key == other.key or bool(one.content and one.content == other.content and one.figures == other.figures)
+    if one.key == other.key:
+        return True
+    same = bool(one.content) and one.content == other.content and one.figures == other.figures
+    return same and not _swapped(one, other)
+
+
+def _swapped(one: Wording, other: Wording) -> bool:
+    """The same numbers in another order: the sixth of May is not the fifth of June."""
+    mine, theirs = ([word for word in text.words if word[0].isdigit()] for text in (one, other))
+    return mine != theirs and sorted(mine) == sorted(theirs)
+
+
+_AN_OBJECT = 2  # words; Chinese is counted in pairs of characters, about twice as many
+_ADDS = re.compile(r"\b(?:also|too|as well|in addition|besides)\b|另外|(?<!一)也(?!许)|还(?=[会有喜爱想在要养])")
+
+
+def _adds(old: MemoryRecord, new: MemoryRecord) -> bool:
+    """The same frame with another object, said as something more: "Paul plays the cello", "Paul also plays chess"."""
+    if not _ADDS.search(key(new.content)) or _ADDS.search(key(old.content)):
+        return False
+    one, other = wording(old.content).content, wording(new.content).content
+    most = _AN_OBJECT if all(map(str.isascii, other)) else 2 * _AN_OBJECT
+    return 0 < len(other - one) <= most and 0 < len(one - other) <= most
 
 
 _SELDOM = frozenset({"sometimes", "rarely", "never"})
@@ -70,8 +94,10 @@ def guard(old: MemoryRecord, new: MemoryRecord, *, nearly_equal: bool, soon: boo
     one, other = wording(old.content), wording(new.content)
     if bool(denials(old)) != bool(denials(new)) or (not soon and denials(old) != denials(new)):
         return "one affirms what the other denies"
-    if other.figures and one.figures != other.figures:
+    if (other.figures and one.figures != other.figures) or _swapped(one, other):
         return "the figures differ"
+    if _adds(old, new):
+        return "it is said as something more"
     if _apart(one.often, other.often, _SELDOM) or _apart(one.quantity, other.quantity, _ONLY):
         return "how often or how many differs"
     if _names_differ(one, other, nearly_equal=nearly_equal):

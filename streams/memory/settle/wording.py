@@ -21,7 +21,7 @@ _DIGITS: Final = "零一二三四五六七八九"
 _CN_DIGIT: Final = {c: i for i, c in enumerate(_DIGITS)} | {"〇": 0, "两": 2, "兩": 2, "壹": 1, "贰": 2, "叁": 3}
 _CN_UNIT: Final = {"十": 10, "百": 100, "千": 1000}
 _CN_NUMBER: Final = re.compile(
-    r"[零〇一二两兩三四五六七八九十百千万萬亿]{2,}|[一二两兩三四五六七八九十](?=[点點个個岁歲年月日号號天周次元块塊人只隻条條杯瓶本家台])"
+    r"[零〇一二两兩三四五六七八九十百千万萬亿]{2,}|[一二两兩三四五六七八九十](?=[点點个個岁歲年月日号號天周次元块塊人只隻条條杯瓶本家台楼樓层層室章节節期班组組栋棟])"
 )
 _EN_UNITS: Final = (
     "zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|"

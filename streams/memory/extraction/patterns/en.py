@@ -139,6 +139,8 @@ PATTERNS = (
     _SAY("*", "wife husband partner girlfriend boyfriend son daughter dog cat mother father brother sister",
          r"(?P<s>my) (?P<a>wife|husband|partner|girlfriend|boyfriend|son|daughter|dog|cat|mother|father|brother|sister)"
          r"( is|['’]s)( now| called| named)* (?P<v><name>)<stop>"),
+    _SAY("boss", "report reporting",
+         r"(?P<s>i|we)(['’]m| am)?<adv> (report|reporting) (directly )?to (?P<v><name>)<stop>"),
     _SAY("spouse", "married", r"<who>(<be>| got) married to (?P<v>[^,;.!?\n]{2,50}?)<stop>"),
     _SAY("marital_status", "married single divorced engaged widowed separated", r"<who><neg>(<be>| got| get"
         r"|<have> (got|been))<adv>"
@@ -248,8 +250,8 @@ PATTERNS = (
          r"|next)\b)" + _T),
     _SAY("meeting_time", "moved postponed rescheduled pushed brought scheduled set on",
          r"(?P<s>(the|our|my)( [\w-]+){1,4}?)( is| has been| was| got|['’]s| have been| are)( now| scheduled| set"
-         r"| moved| rescheduled| postponed| changed| pushed| planned| back| forward| brought)*( from (?P<o>[\w: ]{2,25}?))?"
-         r"( for| on| at| to) (?P<v><time>[^,;!?\n—]{0,40}?)<stop>"),
+         r"| moved| rescheduled| postponed| changed| pushed| planned| back| forward| brought)*"
+         r"( from (?P<o>[\w: ]{2,25}?))?( for| on| at| to) (?P<v><time>[^,;!?\n—]{0,40}?)<stop>"),
     _SAY("meeting_time", "starts begins leaves departs start begin leave",
          r"<thing> (starts?|begins?|leaves?|departs?)( now| only)?( at| on) (?P<v><time>[^,;!?\n—]{0,30}?)<stop>"),
     # ---- who is responsible

@@ -1,0 +1,47 @@
+"""Differences that make two near statements two."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from schemas import Layer, MemoryRecord, MemoryType, Source
+from streams.memory.settle.guards import guard, same_value
+
+
+def record(content: str, value: str | None = None) -> MemoryRecord:
+    at = datetime(2026, 3, 2, tzinfo=UTC)
+    return MemoryRecord(
+        memory_id="m",
+        namespace="n",
+        user_id="u",
+        layer=Layer.FACT,
+        content=content,
+        memory_type=MemoryType.FACT,
+        value=value,
+        occurred_at=at,
+        created_at=at,
+        sources=(Source(event_id="e"),),
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("5月6号", "6月5号"), ("12.11.", "11.12."), ("May 6, room 5", "May 5, room 6")]
+)
+def test_the_same_numbers_in_another_order_are_another_value(old: str, new: str) -> None:
+    assert not same_value(record("x", old), record("x", new))
+    assert same_value(record("x", old), record("x", old + " "))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Paul plays the cello", "Paul also plays chess"),
+        ("会议室在三楼", "会议室在五楼"),
+        ("小丁会弹琴", "小丁还会下棋"),
+    ],
+)
+def test_what_keeps_two_near_statements_apart(old: str, new: str) -> None:
+    assert guard(record(old), record(new), nearly_equal=False) is not None
+    assert guard(record(old), record(old), nearly_equal=False) is None
