@@ -21,7 +21,7 @@ REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 # A reader that takes longer than this for one piece (64 KiB) has gone away.
 SEND_SECONDS = 30.0
 # What a refused client may still be sending is read, so that it gets to see the refusal.
-REFUSED_SECONDS = 1.0
+REFUSED_SECONDS = 2.0
 REFUSED_BYTES = 8 * 1024 * 1024
 PIECE = 64 * 1024
 

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from streams.errors import ConfigurationError
-from streams.http import guard as guard_module
+from streams.http import guard
 from streams.http.keys import VERBS, KeyRing, new_key, read_keys, write_keys
 from tests.unit.http.gateway import PASSED, QUESTION, Waiting, add_key, application, gateway, settings_for
 
@@ -122,16 +122,16 @@ def test_a_bad_file_stops_the_start(tmp_path: Path, change: dict[str, Any]) -> N
         KeyRing(path)
 
 
+@pytest.mark.parametrize(("seconds", "said"), [(600.0, 1), (0.0, 3)])
 async def test_authorization_that_is_off_is_said_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, seconds: float, said: int
 ) -> None:
-    with caplog.at_level(logging.WARNING, logger=guard_module.__name__):
+    monkeypatch.setattr(guard, "REMIND_SECONDS", seconds)
+    with caplog.at_level(logging.WARNING, logger=guard.__name__):
         async with gateway(settings_for(tmp_path, http_auth="off")) as http:
-            assert (await http.post("/memory/query", json=QUESTION)).status_code == PASSED
-            assert caplog.text.count("authorization is OFF") == 1
-            monkeypatch.setattr(guard_module.time, "monotonic", lambda: float("inf"))
-            await http.post("/memory/query", json=QUESTION)
-            assert caplog.text.count("authorization is OFF") == 2
+            for _ in range(2):
+                assert (await http.post("/memory/query", json=QUESTION)).status_code == PASSED
+    assert caplog.text.count("authorization is OFF") == said
 
 
 # Namespaces and verbs
