@@ -14,7 +14,7 @@ from schemas.memory import MemoryRecord
 from streams.memory.extraction.slots import FUNCTIONAL
 from streams.memory.settle.guards import denials, guard
 from streams.memory.settle.kinds import NONE, Kind, Relation
-from streams.memory.settle.wording import Wording, figures, wording
+from streams.memory.settle.wording import Wording, content_terms, figures, wording
 from streams.ports import ModelProfile
 
 # Measured on notes of two note takers about one fact, and on notes that stand side by side.
@@ -106,7 +106,7 @@ def another_value(swapped: Exchange) -> bool:
 
 
 def content_of(words: tuple[str, ...]) -> tuple[str, ...]:
-    return wording(" ".join(words)).said
+    return content_terms(" ".join(words))
 
 
 def single_valued(swapped: Exchange) -> bool:

@@ -194,9 +194,15 @@ _REJECTED: Final = re.compile(
 
 
 @lru_cache(maxsize=20_000)
+def content_terms(text: str) -> tuple[str, ...]:
+    """`Wording.said` alone."""
+    return tuple(_LIKING.get(term, term) for term in terms(_FRAME.sub(" ", fold(text))))
+
+
+@lru_cache(maxsize=20_000)
 def wording(text: str) -> Wording:
     folded = fold(text)
-    said = tuple(_LIKING.get(term, term) for term in terms(_FRAME.sub(" ", folded)))
+    said = content_terms(text)
     return Wording(
         key=key(text),
         words=words(text),
