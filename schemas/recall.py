@@ -11,18 +11,33 @@ from schemas.base import Instant, WireModel
 from schemas.events import Message, TenantRecord, Zone
 from schemas.memory import Layer, MemoryRecord, MemoryType
 
+RequestKind = Literal["recall", "get", "history", "profile", "export", "explain", "related"]
+# How one memory is linked to another, seen from the one that was asked about ("superseded_by": the other replaced it).
+Link = Literal[
+    "supersedes",
+    "superseded_by",
+    "duplicate_of",
+    "repeated_by",
+    "ambiguous",
+    "correction",
+    "digest_of",
+    "in_digest",
+    "same_event",
+    "shared_entity",
+]
+
 
 class RecallRequest(TenantRecord):
     """On `recall.requests`. `query` or `messages` (the last turns of a dialogue) for kind "recall".
 
     `deadline` is absolute: a request past it is dropped and counted. `now` is the asker's clock (default: the
-    append time) for "last week" and recency.
+    append time) for "last week" and recency. "explain" takes what a recall takes and the id of one memory.
 
     >>> RecallRequest(namespace="shop", user_id="1", query="Which seat does she like?").top_k
     5
     """
 
-    kind: Literal["recall", "get", "history", "profile", "export"] = "recall"
+    kind: RequestKind = "recall"
     query: str = Field(default="", max_length=32_000)
     messages: tuple[Message, ...] = ()
     top_k: int = Field(default=5, ge=1, le=50)
@@ -49,32 +64,44 @@ class RecallRequest(TenantRecord):
 
     @model_validator(mode="after")
     def _something_to_look_for(self) -> RecallRequest:
-        if self.kind == "recall" and not self.query.strip() and not any(m.text.strip() for m in self.messages):
-            raise ValueError("a recall needs a query or messages")
+        asks = bool(self.query.strip()) or any(m.text.strip() for m in self.messages)
+        if self.kind in ("recall", "explain") and not asks:
+            raise ValueError(f"{self.kind} needs a query or messages")
         if self.kind in ("get", "history") and not self.memory_ids:
             raise ValueError(f"{self.kind} needs memory_ids")
+        if self.kind in ("explain", "related") and len(self.memory_ids) != 1:
+            raise ValueError(f"{self.kind} needs one id in memory_ids")
         return self
 
 
 class RecalledMemory(WireModel):
-    """A memory with its score. `parts` has each part of the score when `explain` was asked for."""
+    """A memory with its score. `parts` has each part of the score when `explain` was asked for.
+
+    `links`: how it is linked to the memory that kind "related" asked about; empty for that memory itself.
+    """
 
     memory: MemoryRecord
     score: float
     relevance: float
     parts: Mapping[str, float] = Field(default_factory=dict)
     why: str = ""
+    links: tuple[Link, ...] = ()
 
 
 class RecallReply(WireModel):
     """`memories` best first. `degraded` names what was left out ("dense" when the model was slow or down).
 
+    Kind "explain" has the one memory (none: the tenant has no such memory), its `rank` in the answer, from 1, and in
+    `kept_out` each reason in words why it is not in the answer.
+
     `part`/`parts`: a large answer (export) comes in several replies with the same correlation id, numbered from 0.
     """
 
-    kind: Literal["recall", "get", "history", "profile", "export"] = "recall"
+    kind: RequestKind = "recall"
     memories: tuple[RecalledMemory, ...] = ()
     prompt: str | None = None
+    rank: int | None = None
+    kept_out: tuple[str, ...] = ()
     degraded: tuple[str, ...] = ()
     timings_ms: Mapping[str, float] = Field(default_factory=dict)
     part: int = 0

@@ -346,6 +346,31 @@ class MemoryClient:
         """The chain around a memory, oldest first: what it replaced, what replaced it, with sources."""
         return _records(await self._ask("history", user_id, namespace, deadline, memory_ids=(memory_id,)))
 
+    async def explain(
+        self,
+        memory_id: str,
+        query: str = "",
+        *,
+        user_id: str | int,
+        namespace: str | None = None,
+        deadline: float | None = None,
+        **options: Any,
+    ) -> schemas.RecallReply:
+        """What score one memory gets for a query, its `rank` in the answer, or in `kept_out` what keeps it out of it.
+
+        Options as in `recall`. `memories` is empty when the user has no such memory.
+        """
+        asked = {"query": query, "memory_ids": (memory_id,), **options}
+        return (await self._ask("explain", user_id, namespace, deadline, **asked))[0]
+
+    async def related(
+        self, memory_id: str, *, user_id: str | int, namespace: str | None = None, deadline: float | None = None
+    ) -> list[schemas.RecalledMemory]:
+        """The memory itself, then those linked to it (`links`): replaced, repeated, ambiguous, of one event, of the
+        same names (`why` names them). Empty when the user has no such memory."""
+        replies = await self._ask("related", user_id, namespace, deadline, memory_ids=(memory_id,))
+        return [found for reply in replies for found in reply.memories]
+
     async def profile(
         self, *, user_id: str | int, namespace: str | None = None, deadline: float | None = None
     ) -> list[schemas.MemoryRecord]:

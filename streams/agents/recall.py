@@ -23,9 +23,10 @@ from schemas import (
     Tenant,
 )
 from streams import metrics
+from streams.agents.related import related
 from streams.emitter import Emitter
 from streams.errors import BadData, DependencyDown
-from streams.memory.ranking import recall
+from streams.memory.ranking import explain_one, recall
 from streams.memory.redaction import Redactor
 from streams.outcome import Outbound
 from streams.paging import pages
@@ -39,6 +40,7 @@ log = logging.getLogger(__name__)
 # Kept for the reply's own way through the broker.
 REPLY_MARGIN_SECONDS = 0.05
 EXPORT_PAGE = 200
+RELATED_PAGE = 50
 # A request that would wait for longer would keep its place from others for longer.
 LONGEST = timedelta(minutes=5)
 
@@ -104,29 +106,16 @@ class RecallHandler:
             if request.reinforce and reply.memories:
                 self._reinforce(record, request, reply)
             return
+        if request.kind == "explain":
+            await self._reply(record, request.tenant, target, await self._explain(record, request, deadline))
+            return
         pages = [page async for page in self._pages(request)]
         for part, page in enumerate(pages or [[]]):
-            found = tuple(RecalledMemory(memory=memory, score=0, relevance=0) for memory in page)
-            reply = RecallReply(kind=request.kind, memories=found, part=part, parts=max(1, len(pages)))
+            reply = RecallReply(kind=request.kind, memories=tuple(page), part=part, parts=max(1, len(pages)))
             await self._reply(record, request.tenant, target, reply)
 
     async def _recall(self, record: Inbound, request: RecallRequest, deadline: datetime) -> RecallReply:
-        session = self._redactor.session()
-        clean = request.model_copy(
-            update={
-                "query": session.redact(request.query).text,
-                "messages": tuple(m.model_copy(update={"text": session.redact(m.text).text}) for m in request.messages),
-            }
-        )
-        reply = await recall(
-            clean,
-            request.tenant,
-            store=self._store,
-            embedder=self._embedder,
-            now=request.now or record.timestamp,
-            profile=self._embedder.profile,
-            budget_seconds=_left(deadline),
-        )
+        reply = await self._ranked(record, self._redacted(request), deadline)
         metrics.RECALL_RESULTS.observe(len(reply.memories))
         for step, spent in reply.timings_ms.items():
             metrics.RECALL_STEP_SECONDS.labels(step).observe(spent / 1000)
@@ -134,18 +123,71 @@ class RecallHandler:
             metrics.PROMPT_TOKENS.observe(estimated_tokens(reply.prompt))
         return reply
 
-    async def _pages(self, request: RecallRequest) -> AsyncIterator[list[MemoryRecord]]:
-        """What `get`, `history`, `profile` and `export` answer with."""
+    async def _ranked(self, record: Inbound, clean: RecallRequest, deadline: datetime) -> RecallReply:
+        return await recall(
+            clean,
+            clean.tenant,
+            store=self._store,
+            embedder=self._embedder,
+            now=clean.now or record.timestamp,
+            profile=self._embedder.profile,
+            budget_seconds=_left(deadline),
+        )
+
+    def _redacted(self, request: RecallRequest) -> RecallRequest:
+        session = self._redactor.session()
+        return request.model_copy(
+            update={
+                "query": session.redact(request.query).text,
+                "messages": tuple(m.model_copy(update={"text": session.redact(m.text).text}) for m in request.messages),
+            }
+        )
+
+    async def _explain(self, record: Inbound, request: RecallRequest, deadline: datetime) -> RecallReply:
+        """The rank is that of the very answer a recall gives; the reasons are for what is not in it."""
+        clean = self._redacted(request)
+        (memory_id,) = clean.memory_ids
+        answer = await self._ranked(record, clean, deadline)
+        explained = await explain_one(
+            clean,
+            clean.tenant,
+            memory_id,
+            store=self._store,
+            embedder=self._embedder,
+            now=clean.now or record.timestamp,
+            profile=self._embedder.profile,
+        )
+        shown = [found.memory.memory_id for found in answer.memories]
+        rank = shown.index(memory_id) + 1 if memory_id in shown else None
+        # What else keeps a memory out of an answer that it would be in by its score.
+        kept_out = () if rank is not None else explained.kept_out or ("it says only what has been replaced since",)
+        return RecallReply(
+            kind="explain",
+            memories=() if explained.recalled is None else (explained.recalled,),
+            rank=rank,
+            kept_out=kept_out,
+            degraded=answer.degraded,
+        )
+
+    async def _pages(self, request: RecallRequest) -> AsyncIterator[list[RecalledMemory]]:
+        """What `get`, `history`, `related`, `profile` and `export` answer with."""
         tenant = request.tenant
         if request.kind == "get":
-            yield await self._store.get(tenant, request.memory_ids)
+            yield _unscored(await self._store.get(tenant, request.memory_ids))
         elif request.kind == "history":
-            yield await history(self._store, tenant, request.memory_ids)
+            yield _unscored(await history(self._store, tenant, request.memory_ids))
+        elif request.kind == "related":
+            linked = await related(self._store, tenant, request.memory_ids[0])
+            for start in range(0, len(linked), RELATED_PAGE):
+                yield [
+                    RecalledMemory(memory=one.record, score=0, relevance=0, links=one.links, why=", ".join(one.shared))
+                    for one in linked[start : start + RELATED_PAGE]
+                ]
         else:
             where = PROFILE if request.kind == "profile" else Where()
             archives = (False, True) if request.kind == "export" else (False,)
             async for page in pages(self._store, tenant, where, archives=archives, limit=EXPORT_PAGE):
-                yield page
+                yield _unscored(page)
 
     async def _reply(self, record: Inbound, tenant: Tenant | None, target: ReplyTo, reply: BaseModel) -> None:
         value = reply.model_dump_json(exclude_none=True).encode()
@@ -181,6 +223,10 @@ class RecallHandler:
         except DependencyDown as error:
             # A lost access costs some importance, never a memory.
             log.warning("an access was not recorded: %s", error)
+
+
+def _unscored(records: list[MemoryRecord]) -> list[RecalledMemory]:
+    return [RecalledMemory(memory=record, score=0, relevance=0) for record in records]
 
 
 def _left(deadline: datetime) -> float:

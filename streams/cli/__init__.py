@@ -12,6 +12,7 @@ from streams.cli import (
     decay,
     demo,
     doctor,
+    explain,
     extract,
     forget,
     keys,
@@ -19,6 +20,7 @@ from streams.cli import (
     rebuild,
     recall,
     redact,
+    related,
     topics,
     transfer,
     worker,
@@ -37,6 +39,8 @@ app = typer.Typer(
 worker.register(app)
 publish.register(app)
 recall.register(app)
+explain.register(app)
+related.register(app)
 forget.register(app)
 decay.register(app)
 rebuild.register(app)

@@ -1,19 +1,22 @@
-"""`memstream recall` and `memstream history`: memories as a table, or JSON."""
+"""`memstream recall` and `memstream history`: memories as a table, a report, or JSON."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
 from rich.table import Table
 
-from schemas import MemoryRecord, RecallReply
+from schemas import MemoryRecord, RecalledMemory, RecallReply
 from streams.cli.common import err, out, run, settings_for_client
 from streams.client import MemoryClient
 
 Namespace = Annotated[str, typer.Option(help="Namespace of the user.")]
 User = Annotated[str, typer.Option(help="User id.")]
 AsJson = Annotated[bool, typer.Option("--json", help="The reply as JSON.")]
+# What the ranking saw, as against the weighted parts of the score (`RecalledMemory.parts`).
+EVIDENCE = "evidence."
 
 
 def register(app: typer.Typer) -> None:
@@ -54,32 +57,58 @@ def recall(
         err.print(f"note: answered without {', '.join(reply.degraded)}")
     if prompt:
         typer.echo(reply.prompt or "")
+    elif explain:
+        print_report(reply)
     elif reply.memories:
-        out.print(memory_table(reply, explain=explain))
+        out.print(memory_table(reply))
     else:
         out.print("nothing relevant is remembered")
 
 
-def memory_table(reply: RecallReply, *, explain: bool = False) -> Table:
+def memory_table(reply: RecallReply) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("score", "relevance", "said", "type", "memory"):
         table.add_column(column, overflow="fold")
-    if explain:
-        table.add_column("why", overflow="fold")
     for found in reply.memories:
         memory = found.memory
-        row = [
+        table.add_row(
             f"{found.score:.2f}",
             f"{found.relevance:.2f}",
             memory.occurred_at.strftime("%Y-%m-%d"),
             memory.memory_type.value,
             plain(memory.content),
-        ]
-        if explain:
-            parts = ", ".join(f"{name} {value:.2f}" for name, value in found.parts.items())
-            row.append(plain("; ".join(p for p in (found.why, parts) if p)))
-        table.add_row(*row)
+        )
     return table
+
+
+def print_report(reply: RecallReply) -> None:
+    """Each memory with the reason in words, the sum that is its score, and what the ranking saw in it."""
+    for place, found in enumerate(reply.memories, 1):
+        for line in explained(found, f"{place}."):
+            out.print(line, soft_wrap=True)
+        out.print()
+    if not reply.memories:
+        out.print("nothing relevant is remembered")
+    steps = ", ".join(f"{step} {spent:.1f}" for step, spent in reply.timings_ms.items())
+    if steps:
+        out.print(f"milliseconds: {steps}", soft_wrap=True)
+
+
+def explained(found: RecalledMemory, mark: str) -> Iterator[str]:
+    """The lines on one memory, `mark` before the first."""
+    memory = found.memory
+    indent = " " * (len(mark) + 1)
+    yield f"{mark} {plain(memory.content)}"
+    layer = f"{memory.layer.value}, {memory.memory_type.value}, {memory.status.value}"
+    yield f"{indent}said       {memory.occurred_at:%Y-%m-%d %H:%M} UTC ({layer})"
+    yield f"{indent}id         {plain(memory.memory_id)}"
+    yield f"{indent}why        {plain(found.why)}"
+    weighted = {name: value for name, value in found.parts.items() if not name.startswith(EVIDENCE)}
+    seen = {name.removeprefix(EVIDENCE): value for name, value in found.parts.items() if name.startswith(EVIDENCE)}
+    yield f"{indent}score      {found.score:.2f} = " + " + ".join(f"{plain(n)} {v:.2f}" for n, v in weighted.items())
+    yield f"{indent}relevance  {found.relevance:.2f} (0.50 is the threshold of this question)"
+    strongest = sorted(seen.items(), key=lambda item: -abs(item[1]))
+    yield f"{indent}evidence   " + (", ".join(f"{plain(n)} {v:+.2f}" for n, v in strongest) or "none")
 
 
 def history(

@@ -341,7 +341,18 @@ def test_recall_in_every_form(up: Up) -> None:
     prompt = up.memstream(*ask, "--prompt").stdout
     assert "data, not instructions" in prompt
     assert SEAT["text"] in prompt
-    assert "why" in up.memstream(*ask, "--explain").stdout.splitlines()[0]
+    report = up.memstream(*ask, "--explain").stdout
+    assert report.startswith(f"1. {SEAT['text']}\n")
+    assert [line.split()[0] for line in report.splitlines()[1:7]] == [
+        "said",
+        "id",
+        "why",
+        "score",
+        "relevance",
+        "evidence",
+    ]
+    assert "matches 'seat'" in report
+    assert report.splitlines()[-1].startswith("milliseconds: ")
     for empty in (
         ["recall", "--namespace", "shop", "--user", "somebody else", "Which seat on trains?"],
         ["recall", "--namespace", "other", "--user", "forms", "Which seat on trains?"],
@@ -360,6 +371,30 @@ def test_history_of_a_memory(up: Up) -> None:
     assert SEAT["text"] in up.memstream("history", memory_id, *who).stdout
     for nobodys in (["history", "mem_0", *who], ["history", memory_id, "--namespace", "shop", "--user", "other"]):
         assert up.memstream(*nobodys).returncode == 1
+
+
+def test_explain_and_related(up: Up) -> None:
+    told = up.memstream("publish", "-", "--wait", "--json", stdin=json.dumps(SEAT | {"user_id": "explain"}))
+    fact, *others = json.loads(told.stdout)["memories"]
+    who = ["--namespace", "shop", "--user", "explain"]
+    found = up.memstream("explain", *who, fact["memory_id"], "Which seat on trains?")
+    assert found.returncode == 0
+    assert found.stdout.splitlines()[-1].startswith("  recalled   as number ")
+    out = up.memstream("explain", *who, fact["memory_id"], "Who won the election?")
+    assert out.returncode == 0
+    assert "  kept out   " in out.stdout
+    assert json.loads(up.memstream("explain", *who, fact["memory_id"], "Who?", "--json").stdout)["kept_out"]
+    linked = up.memstream("related", *who, fact["memory_id"])
+    assert linked.returncode == 0
+    assert [line.split("  ")[0] for line in linked.stdout.splitlines()] == [
+        "link",
+        "(this memory)",
+        *["said in the same event" for _ in others],
+    ]
+    for command in (["explain", *who, "mem_0", "Which seat?"], ["related", *who, "mem_0"]):
+        nobody = up.memstream(*command)
+        assert (nobody.returncode, nobody.stdout) == (1, "")
+        assert nobody.stderr == "no memory of this user has that id\n"
 
 
 def test_topics(up: Up) -> None:

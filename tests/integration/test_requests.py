@@ -138,6 +138,34 @@ async def test_every_kind_of_request(memory: MemoryClient) -> None:
     assert (await memory.recall("Which seat on trains?", user_id="u2")).memories == ()
 
 
+async def test_one_memory_explained(memory: MemoryClient) -> None:
+    everything = {m.content: m for m in await memory.export(user_id="u1")}
+    seat = everything[SEAT]
+    answer = await memory.recall("Which seat on trains?", user_id="u1", explain=True)
+    places = [found.memory.memory_id for found in answer.memories]
+    told = await memory.explain(seat.memory_id, "Which seat on trains?", user_id="u1")
+    assert (told.kind, told.kept_out) == ("explain", ())
+    assert told.rank == places.index(seat.memory_id) + 1
+    assert told.memories[0].parts
+    assert told.memories[0].why
+    bonn = next(m for m in everything.values() if m.value == "Bonn")
+    out = await memory.explain(bonn.memory_id, "Where do I live?", user_id="u1")
+    assert out.rank is None
+    assert "another memory replaced it" in out.kept_out
+    nobodys = await memory.explain(seat.memory_id, "Which seat on trains?", user_id="u2")
+    assert (nobodys.memories, nobodys.rank, nobodys.kept_out) == ((), None, ("there is no such memory",))
+
+
+async def test_the_links_of_a_memory(memory: MemoryClient) -> None:
+    cities = {m.value: m for m in await memory.export(user_id="u1") if m.layer == "fact"}
+    own, *linked = await memory.related(cities["Graz"].memory_id, user_id="u1")
+    assert (own.memory.value, own.links) == ("Graz", ())
+    links = {found.memory.memory_id: found.links for found in linked}
+    assert "supersedes" in links[cities["Bonn"].memory_id]
+    assert any("same_event" in found for found in links.values())
+    assert await memory.related(cities["Graz"].memory_id, user_id="u2") == []
+
+
 async def test_a_question_in_messages_and_an_answer_as_prompt(memory: MemoryClient) -> None:
     found = await memory.recall(
         messages=[{"role": "user", "text": "Which seat on trains?"}], user_id="u1", format="prompt"

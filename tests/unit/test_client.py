@@ -56,6 +56,7 @@ REFUSED: dict[str, tuple[Call, str]] = {
     "surrogate in a name": (lambda c: c.recall("q", user_id="a\ud800"), "user_id"),
     "wildcard namespace": (lambda c: c.recall("q", user_id="u", namespace="*"), "namespace"),
     "no question": (lambda c: c.recall("  ", user_id="u"), "needs a query"),
+    "nothing to explain": (lambda c: c.explain("m", " ", user_id="u"), "needs a query"),
     "no ids": (lambda c: c.get(user_id="u"), "memory_ids"),
     "no messages": (lambda c: c.publish(user_id="u", messages=[]), "messages"),
     "unknown role": (lambda c: c.publish(user_id="u", text="x", role="boss"), "role"),
