@@ -251,10 +251,14 @@ class Writer:
     async def _embed(self, records: Sequence[MemoryRecord]) -> list[StoredMemory]:
         if not records:
             return []
-        texts = [passage_text(record) for record in records]
-        vectors = await self._embedder.embed_passages(texts)
-        sparse = await in_thread_if_long(lambda: [sparse_passage(text) for text in texts], sum(map(len, texts)))
-        return [StoredMemory(*made) for made in zip(records, vectors, sparse, strict=True)]
+        passages = [passage_text(record) for record in records]
+        # A message of one sentence is a fact and an episode in the same words.
+        texts = list(dict.fromkeys(passages))
+        vectors = dict(zip(texts, await self._embedder.embed_passages(texts), strict=True))
+        sparse = await in_thread_if_long(lambda: {text: sparse_passage(text) for text in texts}, sum(map(len, texts)))
+        return [
+            StoredMemory(record, vectors[text], sparse[text]) for record, text in zip(records, passages, strict=True)
+        ]
 
     async def _settle(
         self, tenant: Tenant, fresh: Sequence[StoredMemory]
