@@ -106,13 +106,15 @@ def _credentials(settings: Settings) -> Any:
 
 
 def embedder_options(settings: Settings) -> dict[str, Any]:
+    measured: dict[str, Any] = {} if settings.model_profile is None else {"measured": settings.model_profile}
     if settings.embedder.startswith("openai:"):
         return {
+            **measured,
             "base_url": settings.embedder_base_url or OPENAI,
             "key": settings.embedder_api_key,
             "dimensions": settings.embedder_dimension,
         }
-    return {}
+    return measured
 
 
 class Worker:
@@ -236,8 +238,9 @@ class Worker:
             runner.attach(app, CommandStage(writer, owned, emitter, settings))
             runner.attach(app, AccessStage(writer, owned))
             runner.attach(app, DecayStage(writer, owned, store, emitter, embedder))
-            timer = WindowTimer(store, emitter, settings, lambda: self._held("memory", "decay"))
-            self._background(stack, timer.run())
+            if settings.decay_windows:
+                timer = WindowTimer(store, emitter, settings, lambda: self._held("memory", "decay"))
+                self._background(stack, timer.run())
             self._background(stack, _flush_for_ever(store))
         if "recall" in self.roles:
             handler = RecallHandler(store, embedder, emitter, redactor, settings)

@@ -74,6 +74,8 @@ class Settings(BaseSettings):
     """Of the vectors of `openai:MODEL`. Empty: the model's own, which is known for the usual ones."""
     embedder_api_key: SecretStr = SecretStr("")
     """Never printed."""
+    model_profile: Path | None = None
+    """Thresholds of the embedder as `memstream calibrate` wrote them. Empty: those that memstream has of it."""
     extractor: Literal["rules", "model"] = "rules"
     """`rules` work offline; `model` asks a chat model."""
     chat_base_url: str = ""
@@ -88,6 +90,9 @@ class Settings(BaseSettings):
     """Distilled facts only, or also what was said in its own words."""
     redaction_policy: Path | None = None
     """TOML file laid over the built-in redaction policy."""
+    decay_windows: bool = True
+    """Whether tasks close, sessions fold and idle memories are archived as windows of 6 h end. What was missed while
+    this was off is caught up."""
     max_text_chars: int = Field(default=32_000, ge=1)
     """A longer message is parked as `too_large`."""
     namespace_timezones: dict[str, str] = Field(default_factory=dict)

@@ -317,6 +317,8 @@ async def pipeline(
             "embedder": "constant",
             "metrics_port": 0,
             "http_port": 0,
+            # A window that ends in the middle of a test changes memories; tests send their own ticks.
+            "decay_windows": False,
             "kafka_session_timeout_seconds": 6,
             **settings,
             "kafka_bootstrap": bootstrap,

@@ -98,12 +98,17 @@ class DecayStage(TenantStage):
             ]
             if action == "archive":
                 await self._writer.resettle(tenant, [after for _, after in changed])
-                left = [record.memory_id for record in stored if record.status is MemoryStatus.ARCHIVED]
-                await self._store.move(tenant, left, to_archive=True)
+                await self._finish_moves(tenant, stored)
             elif changed:
                 await self._writer.save(tenant, changed)
         if changed:
             metrics.WINDOW_CHANGES.labels({"archive": "archived", "close": "closed"}[action]).inc(len(changed))
+
+    async def _finish_moves(self, tenant: Tenant, online: Sequence[MemoryRecord]) -> None:
+        """A crash may have come after a memory was said to be in the archive and before it was moved there."""
+        left = [record.memory_id for record in online if record.status is MemoryStatus.ARCHIVED]
+        if left:
+            await self._store.move(tenant, left, to_archive=True)
 
     async def _fold_sessions(self, tick: DecayTick) -> None:
         before = tick.window_end - OLD_AFTER
@@ -113,7 +118,10 @@ class DecayStage(TenantStage):
                 tick.shard, before=before, types=(MemoryType.EPISODE,), limit=PAGE, cursor=cursor
             )
         ):
-            sessions = {record.session_id for record in await self._store.get(tenant, ids)}
+            async with self._writer.locked(tenant):
+                found = await self._store.get(tenant, ids)
+                await self._finish_moves(tenant, found)
+            sessions = {record.session_id for record in found}
             # Without an id it is no session: everything ever said so would be one.
             for session in sorted(sessions - {""}):
                 if (tenant, session) not in looked_at:
@@ -159,7 +167,8 @@ class DecayStage(TenantStage):
                     (fact, stronger)
                     for fact in facts
                     if may_gain(fact, since)
-                    and (stronger := decay.with_evidence(fact, await self._repeats(tenant, fact))) is not fact
+                    and (stronger := decay.with_evidence(fact, await self._repeats(tenant, fact), tick.window_end))
+                    is not fact
                 ]
                 if changed:
                     await self._writer.save(tenant, changed)

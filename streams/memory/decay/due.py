@@ -26,9 +26,10 @@ NOTHING: Final = Due("none")
 def due(record: MemoryRecord, window_end: datetime) -> Due:
     """What the window that ends at `window_end` does. Carrying it out makes the next answer `none`: idempotent.
 
-    What repeats another memory or was replaced is out of the way already.
+    What repeats another memory or was replaced is out of the way already. A window looks at what was there when it
+    ended: so it makes no difference how late it is looked at.
     """
-    if record.status is not MemoryStatus.ACTIVE or in_archive(record):
+    if record.status is not MemoryStatus.ACTIVE or in_archive(record) or record.created_at >= window_end:
         return NOTHING
     idle = window_end - last_active(record)
     if idle > IDLE_TO_ARCHIVE:

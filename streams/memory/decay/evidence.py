@@ -23,11 +23,14 @@ def may_gain(record: MemoryRecord, since: datetime) -> bool:
     return said_again and record.status is MemoryStatus.ACTIVE and len(record.sources) >= ENOUGH_SESSIONS
 
 
-def with_evidence(record: MemoryRecord, repeats: Iterable[MemoryRecord]) -> MemoryRecord:
-    """A fact with evidence from three sessions or more gains 1 in importance, once. Else the same object."""
+def with_evidence(record: MemoryRecord, repeats: Iterable[MemoryRecord], window_end: datetime) -> MemoryRecord:
+    """A fact with evidence from three sessions or more gains 1 in importance, once. Else the same object.
+
+    What came after the window is evidence for the next one.
+    """
     if record.layer is not Layer.FACT or TAG in record.tags:
         return record
-    sessions = {r.session_id for r in (record, *repeats) if r.session_id}
+    sessions = {r.session_id for r in (record, *repeats) if r.session_id and r.created_at < window_end}
     if len(sessions) < ENOUGH_SESSIONS:
         return record
     return record.model_copy(update={"importance": min(MOST, record.importance + GAIN), "tags": (*record.tags, TAG)})

@@ -54,6 +54,6 @@ def plan(memories: Iterable[MemoryRecord], window_end: datetime) -> list[Planned
     planned += [
         Planned("strengthen", (i,), f"said in {ENOUGH_SESSIONS} sessions or more")
         for i, memory in by_id.items()
-        if may_gain(memory, since) and with_evidence(memory, repeats[i]) is not memory
+        if may_gain(memory, since) and with_evidence(memory, repeats[i], window_end) is not memory
     ]
     return planned

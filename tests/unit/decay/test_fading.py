@@ -112,10 +112,18 @@ def test_a_window_closes_a_task_whose_time_is_over_once() -> None:
 def test_evidence_from_three_sessions_gains_once() -> None:
     fact = city(1, 0, "Bonn", session_id="a", importance=3)
     repeats = [city(2, 1, "Bonn", session_id="b"), city(3, 2, "Bonn", session_id="c")]
-    assert with_evidence(fact, repeats[:1]) is fact
-    stronger = with_evidence(fact, repeats)
+    window_end = START + 3 * DAY
+    assert with_evidence(fact, repeats[:1], window_end) is fact
+    assert with_evidence(fact, repeats, repeats[1].created_at) is fact, "what comes after a window is not its evidence"
+    stronger = with_evidence(fact, repeats, window_end)
     assert stronger.importance == 4
-    assert with_evidence(stronger, repeats) is stronger
+    assert with_evidence(stronger, repeats, window_end) is stronger
+
+
+def test_a_window_leaves_what_came_after_it() -> None:
+    task = record(1, 5, "Send the invoice", memory_type="task", valid_until=START + DAY)
+    assert due(task, task.created_at).action == "none"
+    assert due(task, task.created_at + DAY).action == "close"
 
 
 SAID = (
