@@ -37,6 +37,8 @@ def settings() -> Iterator[tuple[str, ...]]:
 
 
 def kind(annotation: Any) -> str:
+    if annotation is bool:
+        return "`true` `false`"
     if get_origin(annotation) is Literal:
         return " ".join(f"`{value}`" for value in get_args(annotation))
     if get_origin(annotation) in (Union, UnionType):
@@ -48,6 +50,8 @@ def kind(annotation: Any) -> str:
 def default(value: Any) -> str:
     if isinstance(value, SecretStr):
         value = value.get_secret_value()
+    if isinstance(value, bool):
+        value = str(value).lower()
     return "" if value in ("", None, {}) else f"`{value}`"
 
 
