@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final, Literal
 
 from schemas import RecallRequest
@@ -34,15 +34,20 @@ _ASKS_NUMBER = re.compile(
 )
 # Units that place an event; "at three" or "in the morning" is no date.
 _CLOCK = frozenset({"second", "minute", "hour", "daypart"})
+_LONG: Final = timedelta(days=31)
 
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """[start, end) in UTC, either side open; `text` as asked."""
+    """[start, end) in UTC, either side open; `text` as asked.
+
+    `around_now`: long, and not over yet. "How old is she this year?" asks for no time: nearly all falls into it.
+    """
 
     text: str
     start: datetime | None
     end: datetime | None
+    around_now: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,5 +121,7 @@ def _periods(text: str, now: datetime, zone: str) -> tuple[Period, ...]:
             start, end = interval(phrase, zone)
         except (ValueError, OverflowError):
             continue
-        found.append(Period(phrase.text, None if start.year < 1900 else start, None if end.year > 2200 else end))
+        around_now = start <= now < end and end - start > _LONG
+        since, until = (None if start.year < 1900 else start), (None if end.year > 2200 else end)
+        found.append(Period(phrase.text, since, until, around_now))
     return tuple(found)

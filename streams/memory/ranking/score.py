@@ -118,6 +118,7 @@ def score(
     cosine = _above_common(own_cosines, for_meaning)
     about, who = _persons(records, persons, presence, len(own) + len(added), list(names))
     date, when = _dates(records, understanding.periods)
+    telling = np.array([float(period is not None and not period.around_now) for period in when])
     slot = np.array([float(fills(record, understanding.slots)) for record in records])
     columns = {
         "words": coverage
@@ -137,7 +138,7 @@ def score(
         coverage
         + _nearest(own_cosines, linked) * (weights.usual_cosine / usual_cosine)
         + about * weights.support_person
-        + date * weights.support_date
+        + date * telling * weights.support_date
         + slot * weights.support_slot
     )
     names_of_parts = list(columns)
