@@ -95,10 +95,11 @@ class Up:
         assert self._process is not None
         return self._process.pid
 
-    def wait_for(self, text: str) -> None:
+    def wait_for(self, text: str, *, after: str = "") -> None:
+        """`after`: only what is said later than this counts; the log may say other things in between."""
         assert self._process is not None
         end = time.monotonic() + PATIENCE_SECONDS
-        while text not in self.said:
+        while text not in self.said.partition(after)[2] if after else text not in self.said:
             assert self._process.poll() is None, f"ended with {self._process.returncode}: {self.said}"
             assert time.monotonic() < end, f"did not say {text!r}: {self.said}"
             time.sleep(0.05)

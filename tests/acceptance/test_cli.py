@@ -254,6 +254,24 @@ def test_extract_asks_for_the_model_settings(tmp_path: Path) -> None:
     assert "MEMSTREAM_CHAT_MODEL" in told.stderr
 
 
+def test_calibrate(tmp_path: Path) -> None:
+    pairs = [{"a": "Where?", "b": "Here.", "label": "answer"}, {"a": SECRET, "b": SECRET, "label": "same"}, {"a": 1}]
+    told = memstream("calibrate", "--pairs", "-", folder=tmp_path, stdin="\n".join(map(json.dumps, pairs)))
+    assert told.returncode == 1
+    assert [line.split(":")[0] for line in told.stderr.splitlines()] == ["line 2", "line 3"]
+    assert SECRET not in told.stderr
+    made = memstream("calibrate", "--pairs", "-", folder=tmp_path, stdin=json.dumps(pairs[0]))
+    assert made.returncode == 0, made.stderr
+    assert "1 pairs given, 72 built-in" in made.stdout
+    assert "memstream rebuild" in made.stderr
+    used = memstream("doctor", folder=tmp_path, settings={"MEMSTREAM_MODEL_PROFILE": "model-profile.json"})
+    assert ", 384 dimensions, calibrated" in used.stdout
+    (tmp_path / "model-profile.json").write_text("{}")
+    bad = memstream("doctor", folder=tmp_path, settings={"MEMSTREAM_MODEL_PROFILE": "model-profile.json"})
+    assert "FAIL model: MEMSTREAM_MODEL_PROFILE: model-profile.json: model: Field required" in bad.stdout
+    assert "NOT calibrated" in memstream("doctor", folder=tmp_path).stdout
+
+
 # With everything running
 
 
@@ -272,7 +290,10 @@ def test_a_second_up_on_the_same_data(up: Up) -> None:
 
 def test_what_up_says(up: Up) -> None:
     assert "ERROR" not in up.said.upper().replace("ERRORS", "")
-    assert "WARNING" not in up.said.upper()
+    # The one of the embedder for tests, which has no meaning to calibrate.
+    warnings = [line for line in up.said.splitlines() if "WARNING" in line.upper()]
+    assert len(warnings) == 1
+    assert "constant is not calibrated" in warnings[0]
 
 
 def test_publish_with_bad_lines(up: Up, tmp_path: Path) -> None:
@@ -397,6 +418,17 @@ def test_explain_and_related(up: Up) -> None:
         assert nobody.stderr == "no memory of this user has that id\n"
 
 
+def test_calibrate_from_what_is_remembered(up: Up) -> None:
+    for text in ("I live in Bonn.", "I moved to Graz."):
+        line = json.dumps({"namespace": "shop", "user_id": "moves", "text": text})
+        assert up.memstream("publish", "-", "--wait", stdin=line).returncode == 0
+    made = up.memstream("calibrate", "--from-store", "-o", "from-store.json")
+    assert made.returncode == 0, made.stderr
+    (conflicts,) = [line for line in made.stdout.splitlines() if line.startswith("conflict ")][:1]
+    assert int(conflicts.split()[1]) >= 1
+    assert "Bonn" not in made.stdout + (up.folder / "from-store.json").read_text()
+
+
 def test_topics(up: Up) -> None:
     from streams.topics import TOPICS
 
@@ -430,7 +462,7 @@ def test_a_broker_that_dies_is_started_again(up: Up) -> None:
     assert running.pid is not None
     os.kill(running.pid, signal.SIGKILL)
     up.wait_for("starting it again")
-    up.wait_for("starting it again\nstarting Apache Kafka")
+    up.wait_for("starting Apache Kafka", after="starting it again")
     again = json.dumps(SEAT | {"user_id": "after"})
     told = retried(up, "publish", "-", "--wait", stdin=again)
     assert told == "line 1: stored  I prefer the window seat when I take a train.\n"
