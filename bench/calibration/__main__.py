@@ -1,13 +1,7 @@
 """`python -m bench.calibration NAME [--write FILE]`: a model's mean and its thresholds.
 
-The mean is that of unit passage vectors over generic sentences, English and Chinese in equal parts. Thresholds come
-from the items with an even number and are then applied to the odd ones, whose figures are what the profile may claim.
-Unrelated pairs are all the others of the same language.
-
-- `recall`: the cosine of question and statement that 98 % of the unrelated pairs stay under.
-- `duplicate`: the cosine that 90 % of the pairs of one fact with two values stay under. Strict, since a repeat that is
-  missed costs a line, and a change that is taken for a repeat is lost; no cosine tells the two apart well.
-- `conflict`: the cosine of two statements that best tells the same fact with another value from unrelated ones.
+The same measurement as `memstream calibrate` on its built-in facts, looked at more closely: with and without centring,
+and the shares of each language apart.
 """
 
 from __future__ import annotations
@@ -17,24 +11,17 @@ import asyncio
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bench.calibration.items import CHINESE, ENGLISH, Item
-from bench.calibration.sentences import generic_sentences
 from streams.adapters.embedders import centre, make_embedder
+from streams.calibration.items import CHINESE, ENGLISH, Item
+from streams.calibration.measure import TELLS, Cosines, measure_mean, thresholds
+from streams.calibration.pairs import Languages
 from streams.ports import Embedder, ModelProfile, Vectors
 
-Cosines = NDArray[np.float32]
-
-
-async def measure_mean(embedder: Embedder, languages: str) -> Vectors:
-    """The mean of shape (dimension,), not normalised; languages in equal parts."""
-    english, chinese = generic_sentences()
-    parts = [sentences for letter, sentences in (("e", english), ("z", chinese)) if letter in languages]
-    means = [(await embedder.embed_passages(sentences)).mean(axis=0) for sentences in parts]
-    return np.asarray(np.mean(means, axis=0), dtype=np.float32)
+LANGUAGES: dict[str, Languages] = {"ez": "en,zh", "e": "en", "z": "zh"}
 
 
 async def cosines(embedder: Embedder, profile: ModelProfile, items: list[Item]) -> dict[str, Cosines]:
@@ -48,26 +35,9 @@ async def cosines(embedder: Embedder, profile: ModelProfile, items: list[Item]) 
     return {
         "answers": np.sum(question * statement, axis=1),
         "unrelated questions": (question @ statement.T)[others],
-        "paraphrases": np.sum(statement * paraphrase, axis=1),
+        "repeats": np.sum(statement * paraphrase, axis=1),
         "changed": np.sum(statement * changed, axis=1),
         "unrelated statements": (statement @ statement.T)[others],
-    }
-
-
-def best_split(higher: Cosines, lower: Cosines) -> float:
-    """The threshold with the highest sum of (share of `higher` at or over it) and (share of `lower` under it)."""
-    candidates = np.unique(np.concatenate((higher, lower)))
-    scores = [(higher >= cut).mean() + (lower < cut).mean() for cut in candidates]
-    place = int(np.argmax(scores))
-    below = candidates[place - 1] if place else candidates[place]
-    return float((candidates[place] + below) / 2)
-
-
-def thresholds(pairs: dict[str, Cosines]) -> dict[str, float]:
-    return {
-        "recall": float(np.quantile(pairs["unrelated questions"], 0.98)),
-        "duplicate": float(np.quantile(pairs["changed"], 0.90)),
-        "conflict": best_split(pairs["changed"], pairs["unrelated statements"]),
     }
 
 
@@ -76,18 +46,14 @@ def report(name: str, pairs: dict[str, Cosines], cuts: dict[str, float]) -> None
     for kind, values in pairs.items():
         low, middle, high = np.quantile(values, [0.05, 0.5, 0.95])
         print(f"  {kind:21} {low:6.3f} {middle:6.3f} {high:6.3f}   ({len(values)})")
-    for cut, over, under in (
-        ("recall", "answers", "unrelated questions"),
-        ("duplicate", "paraphrases", "changed"),
-        ("conflict", "changed", "unrelated statements"),
-    ):
+    for cut, (over, under) in TELLS.items():
         kept, wrong = (pairs[over] >= cuts[cut]).mean(), (pairs[under] >= cuts[cut]).mean()
         print(f"  {cut} >= {cuts[cut]:.3f}: {kept:.1%} of {over}, {wrong:.1%} of {under}")
 
 
-async def calibrate(name: str, languages: str, options: dict[str, str]) -> Vectors:
+async def calibrate(name: str, languages: str, options: dict[str, Any]) -> Vectors:
     embedder = make_embedder(name, centred=False, **options)
-    mean = await measure_mean(embedder, languages)
+    mean = await measure_mean(embedder, LANGUAGES[languages])
     items = {"e": ENGLISH, "z": CHINESE}
     for label, used in (("without centring", None), ("centred", tuple(mean.tolist()))):
         profile = replace(embedder.profile, mean=used)
@@ -121,7 +87,7 @@ def main() -> None:
     extra = {"profile_name": options.profile_name} if options.profile_name else {}
     mean = asyncio.run(calibrate(options.name, options.languages, extra))
     if options.write is not None:
-        how = "mean of unit passage vectors over bench.calibration.sentences, languages in equal parts"
+        how = "mean of unit passage vectors over streams.calibration.sentences, languages in equal parts"
         values = [round(value, 5) for value in mean.tolist()]
         options.write.write_text(
             json.dumps({"how": how, "languages": options.languages, "mean": values}) + "\n", "utf-8"

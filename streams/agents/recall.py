@@ -57,6 +57,11 @@ class RecallHandler:
         self._redactor = redactor
         self._settings = settings
         self._side_work: set[asyncio.Task[None]] = set()
+        if not embedder.profile.calibrated:
+            log.warning(
+                "the model %s is not calibrated: its thresholds are guesses until `memstream calibrate` has run",
+                embedder.profile.name,
+            )
 
     async def __call__(self, record: Inbound) -> None:
         started = time.perf_counter()

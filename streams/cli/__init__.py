@@ -8,6 +8,7 @@ import sys
 import typer
 
 from streams.cli import (
+    calibrate,
     dead_letters,
     decay,
     demo,
@@ -51,6 +52,7 @@ keys.register(app)
 redact.register(app)
 extract.register(app)
 evaluation.register(app)
+calibrate.register(app)
 doctor.register(app)
 demo.register(app)
 

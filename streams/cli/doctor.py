@@ -103,7 +103,11 @@ async def _model_and_store(settings: Settings) -> AsyncIterator[Check]:
         yield Check("model", False, str(error) or "did not answer within 30 s")
         return
     profile = embedder.profile
-    calibrated = "calibrated" if profile.calibrated else "NOT calibrated: its thresholds are guesses"
+    calibrated = (
+        "calibrated"
+        if profile.calibrated
+        else "NOT calibrated: its thresholds are guesses until `memstream calibrate` has run"
+    )
     yield Check("model", True, f"{profile.name}, {len(vector)} dimensions, {calibrated}")
     try:
         if not settings.qdrant_url and is_locked_by_worker(settings):

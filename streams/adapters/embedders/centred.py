@@ -9,14 +9,18 @@ from streams.ports import Embedder, ModelProfile, Vectors
 
 
 class Centred:
-    """An `Embedder` whose vectors are centred on its profile's mean: what the store keeps and thresholds apply to."""
+    """An `Embedder` whose vectors are centred on its profile's mean: what the store keeps and thresholds apply to.
 
-    def __init__(self, embedder: Embedder) -> None:
+    `profile`: instead of the embedder's own.
+    """
+
+    def __init__(self, embedder: Embedder, profile: ModelProfile | None = None) -> None:
         self._embedder = embedder
+        self._profile = profile or embedder.profile
 
     @property
     def profile(self) -> ModelProfile:
-        return self._embedder.profile
+        return self._profile
 
     async def embed_query(self, text: str) -> Vectors:
         return centre(await self._embedder.embed_query(text), self.profile)
