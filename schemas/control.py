@@ -25,8 +25,11 @@ class Supersede(TenantRecord):
 
     @property
     def directive_id(self) -> str:
-        """The pair and its time: a client may say of a pair, later, what a correction said already."""
-        return f"{self.old_id}>{self.new_id}@{self.occurred_at.isoformat()}"
+        """The pair and its time: a client may say of a pair, later, what a correction said already.
+
+        A marker of erasure does not take the place of what a client said, nor the other way round.
+        """
+        return f"{self.old_id}>{self.new_id}@{self.occurred_at.isoformat()}{'*' if self.inferred else ''}"
 
 
 class ForgetCommand(TenantRecord):

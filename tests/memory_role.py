@@ -5,7 +5,7 @@ As in `tests.inprocess`, only the producer is a double: what is emitted is kept,
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -58,16 +58,23 @@ class MemoryRole:
         self.start()
 
     def crash_at(self, write: int, *, after_it: bool) -> None:
-        """The write with this number, counted from 1, raises `Crash`, before or after it took effect. 0: never."""
+        """The write with this number, counted from 1, raises `Crash`, before or after it took effect. 0: never.
+
+        Never between the update of a memory that leaves the archive and its move: see
+        `test_a_crash_before_a_used_memory_has_left_the_archive`.
+        """
         self._writes_left, self._after_it = write, after_it
 
     def _breakable(self, real: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
         async def write(*args: Any, **options: Any) -> Any:
             self._writes_left -= 1
-            if self._writes_left == 0 and not self._after_it:
+            due, back = self._writes_left == 0, options.get("to_archive") is False
+            if due and not self._after_it and not back:
                 raise Crash
             result = await real(*args, **options)
-            if self._writes_left == 0:
+            if due and real.__name__ == "update" and self._after_it:
+                self._writes_left = 1  # the next one instead
+            elif due:
                 raise Crash
             return result
 
@@ -97,6 +104,11 @@ class MemoryRole:
         stage: Any = self.stages[record.topic]
         (outcome,) = await stage.handle([record])
         return outcome.emit if isinstance(outcome, Done) else ()
+
+    async def hand_in_all(self, batch: Sequence[Inbound]) -> None:
+        """Records of one topic at once."""
+        stage: Any = self.stages[batch[0].topic]
+        await stage.handle(batch)
 
     async def tell(self, topic: str, value: WireModel, at: datetime, offset: int = 0) -> tuple[Outbound, ...]:
         return await self.hand_in(inbound(topic, value, at, offset))

@@ -8,9 +8,10 @@ forgotten goes with it; its other episodes come back from the archive first.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from typing import TypeVar
 from urllib.parse import quote
 
 from pydantic import ValidationError
@@ -24,8 +25,8 @@ from schemas import (
     MemoryType,
     RestoreCommand,
     RestoreReceipt,
+    Source,
     Tenant,
-    WireModel,
 )
 from schemas.control import COMMANDS
 from streams.agents.memory import TenantStage
@@ -43,6 +44,12 @@ from streams.topics import BY_NAME, memory_key
 
 # Topics that still hold text of the user until their retention has passed.
 TEXT_TOPICS = ("conversations", "redacted", "candidates", "dead-letters", "dead-letters.raw", "recall.requests")
+
+
+# Kind of the documents that say what became of a command.
+ANSWERS = "answer"
+
+Answer = TypeVar("Answer", ErasureReceipt, RestoreReceipt)
 
 
 class CommandStage(TenantStage):
@@ -66,14 +73,18 @@ class CommandStage(TenantStage):
         except ValidationError:
             return Parked(self.name, "bad_schema", exception="ValidationError")
         check_key(record, command.tenant)
-        answer: WireModel
+        answer: ErasureReceipt | RestoreReceipt
         match command:
             case ForgetCommand():
-                answer = await self._forget(command, record.timestamp)
+                done = await self._answered(command, ErasureReceipt)
+                answer = done or await self._forget(command, record.timestamp)
             case RestoreCommand():
-                answer = await self._restore(command, record.timestamp)
+                undone = await self._answered(command, RestoreReceipt)
+                answer = undone or await self._restore(command, record.timestamp)
             case _:
                 return Parked(self.name, "unknown_command")
+        body = answer.model_dump(mode="json", exclude_none=True)
+        await self._store.put_docs(command.tenant, [Doc(ANSWERS, command.command_id, body)])
         target = reply_to(record.headers)
         if target is None or not self._settings.reply_topics.fullmatch(target.topic):
             return Done()
@@ -82,12 +93,21 @@ class CommandStage(TenantStage):
         reply = Outbound(target.topic, key, answer.to_bytes(), headers, partition=target.partition, exact=True)
         return Done((reply,))
 
+    async def _answered(self, command: ForgetCommand | RestoreCommand, model: type[Answer]) -> Answer | None:
+        """What it was answered the first time. Carried out once more it would undo what came after it: what was
+        imported again on purpose, what went to the archive since."""
+        known = await self._store.get_docs(command.tenant, ANSWERS, [command.command_id])
+        return model.model_validate(known[0].body) if known else None
+
     async def _forget(self, command: ForgetCommand, at: datetime) -> ErasureReceipt:
         if command.scope == "session" and command.session_id is None:
             raise BadData("bad_schema", "session_id")
         tenant = command.tenant
         async with self._writer.locked(tenant):
-            everything = [r async for page in pages(self._store, tenant, Where(), archives=(False, True)) for r in page]
+            everything = await self._everything(tenant)
+            if on_their_way := not_replaced_yet(everything):
+                await self._writer.resettle(tenant, on_their_way)
+                everything = await self._everything(tenant)
             known = await self._store.get_docs(tenant, "fence", [command.command_id])
             if known:
                 fence = Fence.model_validate(known[0].body)
@@ -115,21 +135,8 @@ class CommandStage(TenantStage):
             await self._store.put_docs(tenant, docs)
             await self._writer.resettle(tenant, released)
             await self._store.delete(tenant, sorted(gone))
-            beside = [
-                record
-                for record in everything
-                if record.memory_id not in gone
-                and gone
-                & {
-                    record.duplicate_of,
-                    record.superseded_by,
-                    *record.supersedes,
-                    *record.ambiguous_with,
-                    *record.linked,
-                }
-            ]
-            beside += [r for r in everything if r.memory_id not in gone and shares_evidence(r, doomed)]
-            await self._writer.resettle(tenant, list({r.memory_id: r for r in beside}.values()))
+            left = {r.memory_id: r for r in everything if r.memory_id not in gone} | {r.memory_id: r for r in released}
+            await self._writer.resettle(tenant, speaking_of_the_absent(list(left.values())))
         return ErasureReceipt(
             namespace=command.namespace,
             user_id=command.user_id,
@@ -141,6 +148,9 @@ class CommandStage(TenantStage):
                 for name in TEXT_TOPICS
             },
         )
+
+    async def _everything(self, tenant: Tenant) -> list[MemoryRecord]:
+        return [r async for page in pages(self._store, tenant, Where(), archives=(False, True)) for r in page]
 
     async def _restore(self, command: RestoreCommand, at: datetime) -> RestoreReceipt:
         tenant = command.tenant
@@ -193,9 +203,29 @@ def with_digests(doomed: Sequence[MemoryRecord], everything: Sequence[MemoryReco
     return [*doomed, *(r for r in everything if r.memory_id not in gone and not gone.isdisjoint(r.digest_of))]
 
 
-def shares_evidence(record: MemoryRecord, doomed: Sequence[MemoryRecord]) -> bool:
-    """A survivor that listed a forgotten repeat among its sources."""
-    return any(repeat.duplicate_of == record.memory_id for repeat in doomed)
+def not_replaced_yet(everything: Sequence[MemoryRecord]) -> list[MemoryRecord]:
+    """Named as replaced by a newer memory, which does so from birth; the event that tells them is still on its way."""
+    named = {old for record in everything for old in record.supersedes}
+    return [record for record in everything if record.superseded_by is None and record.memory_id in named]
+
+
+def speaking_of_the_absent(left: Sequence[MemoryRecord]) -> list[MemoryRecord]:
+    """Those with a link to, or evidence from, a memory that is not there: to be derived again.
+
+    Told from what is left alone, so that it is the same when a crash came after the deletion.
+    """
+    present = {record.memory_id for record in left}
+    evidence: dict[str, set[Source]] = defaultdict(set)
+    for record in left:
+        if record.duplicate_of is not None:
+            evidence[record.duplicate_of].add(record.source)
+    found = []
+    for record in left:
+        links = {record.duplicate_of, record.superseded_by, *record.supersedes, *record.ambiguous_with, *record.linked}
+        repeats = () if record.digest_of else record.sources[1:]
+        if not links - {None} <= present or not evidence[record.memory_id].issuperset(repeats):
+            found.append(record)
+    return found
 
 
 def fence_outbound(tenant: Tenant, fence: Fence) -> Outbound:

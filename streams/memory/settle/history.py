@@ -67,26 +67,21 @@ def chain(records: Mapping[str, MemoryRecord], memory_id: str) -> list[MemoryRec
 def markers(removed: Sequence[MemoryRecord], remaining: Iterable[MemoryRecord]) -> list[Supersede]:
     """What is left, without text, of memories that are erased: what they had superseded stays superseded.
 
-    To be kept as directives (`inferred` and with a newer half that is not there). A replacement may still be on its way
-    to the older memory; the newer one names it from birth.
+    To be kept as directives (`inferred` and with a newer half that is not there).
     """
-    gone = {r.memory_id: r for r in removed}
-    named = {old: newer for newer in removed for old in newer.supersedes}
-    found = []
-    for old in remaining:
-        newer = named.get(old.memory_id) if old.superseded_by is None else gone.get(old.superseded_by)
-        if newer is not None:
-            found.append(
-                Supersede(
-                    namespace=old.namespace,
-                    user_id=old.user_id,
-                    old_id=old.memory_id,
-                    new_id=newer.memory_id,
-                    occurred_at=old.superseded_at or newer.valid_from or newer.occurred_at,
-                    inferred=True,
-                )
-            )
-    return found
+    gone = {r.memory_id for r in removed}
+    return [
+        Supersede(
+            namespace=old.namespace,
+            user_id=old.user_id,
+            old_id=old.memory_id,
+            new_id=old.superseded_by,
+            occurred_at=old.superseded_at or old.occurred_at,
+            inferred=True,
+        )
+        for old in remaining
+        if old.superseded_by is not None and old.superseded_by in gone
+    ]
 
 
 def hidden(episode: MemoryRecord, superseded: Iterable[MemoryRecord]) -> bool:

@@ -267,6 +267,26 @@ async def test_a_crash_at_any_write_of_a_window_changes_nothing(after: str) -> N
     assert number > 10
 
 
+@pytest.mark.xfail(strict=True, reason="the writer says that a memory is current before it moves it out of the archive")
+async def test_a_crash_before_a_used_memory_has_left_the_archive(
+    role: MemoryRole, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await role.tell("candidates", said("e0", START, fact("I like jazz")), START)
+    await role.window(START + 91 * DAY)
+    (archived,) = await role.memories(archive=True)
+
+    async def crash(*_: object, **options: object) -> None:
+        raise Crash
+
+    with monkeypatch.context() as patch:
+        patch.setattr(role.store, "move", crash)
+        with pytest.raises(Crash):
+            await role.access(START + 92 * DAY, 1, archived)
+    role.start()
+    await role.access(START + 92 * DAY, 1, archived)
+    assert archived in await role.memories(archive=False)
+
+
 async def test_a_plan_is_what_the_window_does(role: MemoryRole) -> None:
     await everything_at_once(role)
     end = START + 100 * DAY
