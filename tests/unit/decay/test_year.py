@@ -8,9 +8,10 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from schemas import Access, MemoryRecord
-from streams.memory.decay import carry_out, due, effective_importance, last_active, reinforce, windows
+from schemas import Access, CandidateEvent, MemoryRecord, MemoryType
+from streams.memory.decay import CLOSED, carry_out, due, effective_importance, last_active, reinforce, windows
 from streams.memory.decay.due import IDLE_TO_ARCHIVE
+from tests.memory_role import MemoryRole, episode, fact, said
 from tests.unit.settle.histories import START, TENANT, record
 
 DAY = timedelta(days=1)
@@ -132,3 +133,56 @@ def test_restarts_and_repeated_ticks_change_nothing(year: tuple[list[MemoryRecor
         if chance.random() < 0.02:
             state = {i: MemoryRecord.from_bytes(m.to_bytes()) for i, m in state.items()}
     assert state == expected
+
+
+async def lived(role: MemoryRole, seed: int, *, restarts: bool) -> dict[str, MemoryRecord]:
+    """A year by the stage of the windows, over a store: facts, tasks, sessions of chat, and who uses what."""
+    chance = random.Random(seed)
+    happens: list[tuple[datetime, CandidateEvent]] = []
+    for number in range(40):
+        at = START + chance.uniform(0, 330) * DAY
+        task = {"memory_type": "task", "valid_until": at + chance.randint(1, 60) * DAY}
+        stated = fact(f"statement {number} {chance.random()}", **(task if number % 4 == 0 else {}))
+        happens.append((at, said(f"f{number}", at, stated, session=f"f{number}")))
+    for number in range(12):
+        at = START + chance.uniform(0, 250) * DAY
+        lines = [episode(f"{number}: the ticket {at} was {line} euros", message=line) for line in range(4)]
+        happens.append((at, said(f"s{number}", at, *lines, session=f"s{number}")))
+    waiting = sorted(happens, key=lambda one: one[0])
+    used: list[tuple[datetime, str]] = []
+    offset = 0
+    again = random.Random(0)
+    for _, end in windows(START, START + YEAR):
+        while waiting and waiting[0][0] < end:
+            at, event = waiting.pop(0)
+            await role.tell("candidates", event, at)
+            gap = (20, 120, None)[chance.randrange(3)]
+            moment = at
+            while gap is not None and (moment := moment + chance.uniform(0.2, 1.8) * gap * DAY) < START + YEAR:
+                used.append((moment, event.event_id))
+        for moment, event_id in sorted(use for use in used if use[0] < end):
+            ids = [i for i, m in (await role.memories()).items() if m.source.event_id == event_id and not m.digest_of]
+            offset += 1
+            await role.access(moment, offset, *ids)
+        used = [use for use in used if use[0] >= end]
+        for _ in range(again.randint(1, 2) if restarts else 1):
+            await role.window(end)
+        if restarts and again.random() < 0.05:
+            role.start()
+        online = await role.memories(archive=False)
+        assert all(end - last_active(m) <= IDLE_TO_ARCHIVE for m in online.values())
+    return await role.memories()
+
+
+async def test_a_year_by_the_stage() -> None:
+    """What is online was used, said or folded within 90 days; old chats are digests; restarts change nothing."""
+    role = MemoryRole()
+    state = await lived(role, 1, restarts=False)
+    assert all(1 <= effective_importance(m, START + YEAR) <= 5 for m in state.values())
+    digests = [m for m in state.values() if m.memory_type is MemoryType.DIGEST]
+    assert digests
+    assert all(state[i].archived_at or state[i].access_count for digest in digests for i in digest.digest_of)
+    tasks = [m for m in state.values() if m.memory_type is MemoryType.TASK and m.archived_at is None]
+    assert all(CLOSED in m.tags for m in tasks if m.valid_until is not None and m.valid_until <= START + YEAR)
+    assert role.log() == state
+    assert await lived(MemoryRole(), 1, restarts=True) == state
