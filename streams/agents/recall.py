@@ -120,24 +120,21 @@ class RecallHandler:
             await self._reply(record, request.tenant, target, reply)
 
     async def _recall(self, record: Inbound, request: RecallRequest, deadline: datetime) -> RecallReply:
-        reply = await self._ranked(record, self._redacted(request), deadline)
+        reply = await recall(
+            self._redacted(request),
+            request.tenant,
+            store=self._store,
+            embedder=self._embedder,
+            now=request.now or record.timestamp,
+            profile=self._embedder.profile,
+            budget_seconds=_left(deadline),
+        )
         metrics.RECALL_RESULTS.observe(len(reply.memories))
         for step, spent in reply.timings_ms.items():
             metrics.RECALL_STEP_SECONDS.labels(step).observe(spent / 1000)
         if reply.prompt is not None:
             metrics.PROMPT_TOKENS.observe(estimated_tokens(reply.prompt))
         return reply
-
-    async def _ranked(self, record: Inbound, clean: RecallRequest, deadline: datetime) -> RecallReply:
-        return await recall(
-            clean,
-            clean.tenant,
-            store=self._store,
-            embedder=self._embedder,
-            now=clean.now or record.timestamp,
-            profile=self._embedder.profile,
-            budget_seconds=_left(deadline),
-        )
 
     def _redacted(self, request: RecallRequest) -> RecallRequest:
         session = self._redactor.session()
@@ -149,29 +146,22 @@ class RecallHandler:
         )
 
     async def _explain(self, record: Inbound, request: RecallRequest, deadline: datetime) -> RecallReply:
-        """The rank is that of the very answer a recall gives; the reasons are for what is not in it."""
-        clean = self._redacted(request)
-        (memory_id,) = clean.memory_ids
-        answer = await self._ranked(record, clean, deadline)
         explained = await explain_one(
-            clean,
-            clean.tenant,
-            memory_id,
+            self._redacted(request),
+            request.tenant,
+            request.memory_ids[0],
             store=self._store,
             embedder=self._embedder,
-            now=clean.now or record.timestamp,
+            now=request.now or record.timestamp,
             profile=self._embedder.profile,
+            budget_seconds=_left(deadline),
         )
-        shown = [found.memory.memory_id for found in answer.memories]
-        rank = shown.index(memory_id) + 1 if memory_id in shown else None
-        # What else keeps a memory out of an answer that it would be in by its score.
-        kept_out = () if rank is not None else explained.kept_out or ("it says only what has been replaced since",)
         return RecallReply(
             kind="explain",
             memories=() if explained.recalled is None else (explained.recalled,),
-            rank=rank,
-            kept_out=kept_out,
-            degraded=answer.degraded,
+            rank=explained.rank,
+            kept_out=explained.kept_out,
+            degraded=explained.degraded,
         )
 
     async def _pages(self, request: RecallRequest) -> AsyncIterator[list[RecalledMemory]]:

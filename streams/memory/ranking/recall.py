@@ -21,7 +21,7 @@ from streams.memory.ranking.explain import reason
 from streams.memory.ranking.query import Understanding, understand
 from streams.memory.ranking.relevance import final_score, floor, relevance, threshold, worth
 from streams.memory.ranking.score import Candidate, Judged, asked_persons, score, speakers_of
-from streams.memory.ranking.select import hidden, select
+from streams.memory.ranking.select import hidden, same_words, select
 from streams.memory.ranking.weights import DEFAULT, Weights
 from streams.memory.settle import outdated_episodes
 from streams.ports import Embedder, ModelProfile, SparseVector, StoredMemory, Vectors, VectorStore, Where
@@ -122,11 +122,11 @@ class _Search:
 
 @dataclass(frozen=True, slots=True)
 class _Weighed:
-    """Everything known of one request before anything is left out."""
+    """Everything known of one request before anything is left out. `found`: ids of what the searches brought up."""
 
     understanding: Understanding
     judged: list[Judged]
-    anchors: frozenset[str]
+    found: frozenset[str]
     needed: float
     degraded: tuple[str, ...]
 
@@ -162,16 +162,17 @@ async def _weigh(
         asked.cancel()
     if query is not None:
         await search.around(await search.hits(query, None))
-    anchors = frozenset(one.record.memory_id for one in search.candidates if one.anchor)
     await search.pairs()
-    if also:
-        await search.take(also)
+    found = frozenset(one.record.memory_id for one in search.candidates)
+    # What was found stays as it was found, so that it is judged as a recall judges it.
+    if missing := [memory_id for memory_id in also if memory_id not in found]:
+        await search.take(missing)
     # What the model took is a step of its own, though the search went on meanwhile.
     clock.lap("search", without="embed")
     judged = score(understanding, search.candidates, query, weights=weights, usual_cosine=profile.recall)
     clock.lap("score")
     needed = threshold(understanding, len(judged), query is not None, weights)
-    return _Weighed(understanding, judged, anchors, needed, degraded)
+    return _Weighed(understanding, judged, found, needed, degraded)
 
 
 def search_words(understanding: Understanding) -> dict[str, float]:
@@ -254,12 +255,13 @@ async def recall(
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What one memory scores for a request. `kept_out`: each reason in words why it is not in the answer; empty when
-    it is. `recalled` is None when the tenant has no such memory."""
+    """What one memory scores for a request. `rank`: its place in the answer, from 1. `kept_out`: each reason in words
+    why it is not in the answer; empty when it is. `recalled` is None when the tenant has no such memory."""
 
     recalled: RecalledMemory | None
     rank: int | None
     kept_out: tuple[str, ...]
+    degraded: tuple[str, ...] = ()
 
 
 async def explain_one(
@@ -272,8 +274,9 @@ async def explain_one(
     now: datetime,
     profile: ModelProfile,
     weights: Weights = DEFAULT,
+    budget_seconds: float | None = None,
 ) -> Explanation:
-    """What score this one memory gets for the request, and what keeps it out of the answer."""
+    """What score this one memory gets for the request, and what keeps it out of the answer. Raises as `recall` does."""
     weighed = await _weigh(
         request,
         tenant,
@@ -282,29 +285,42 @@ async def explain_one(
         now=now,
         profile=profile,
         weights=weights,
-        budget_seconds=None,
+        budget_seconds=budget_seconds,
         clock=_Clock(),
         also=(memory_id,),
     )
     one = next((judged for judged in weighed.judged if judged.record.memory_id == memory_id), None)
     if one is None:
-        return Explanation(None, None, ("there is no such memory",))
-    shown = [judged.record.memory_id for judged in _select(weighed, request, now, weights)]
+        return Explanation(None, None, ("there is no such memory",), weighed.degraded)
+    shown = await _current(weighed, request, tenant, store, now, weights)
     recalled = _recalled(one, weighed, True, now, weights)
-    if memory_id in shown:
-        return Explanation(recalled, shown.index(memory_id) + 1, ())
+    ids = [judged.record.memory_id for judged in shown]
+    if memory_id in ids and memory_id in weighed.found:
+        return Explanation(recalled, ids.index(memory_id) + 1, (), weighed.degraded)
     reasons = []
     if (why := hidden(one.record, request, now)) is not None:
         reasons.append(why)
-    if memory_id not in weighed.anchors:
-        reasons.append("neither search found it by its own text; it was looked up for this explanation")
+    elif memory_id not in weighed.found:
+        reasons.append("neither search found it, or a turn beside it; it was looked up for this explanation")
+    elif await outdated_episodes(store, tenant, [one.record]):
+        reasons.append("it says only what has been replaced since")
     if request.threshold and one.support < weighed.needed * weights.threshold_share:
         reasons.append(f"relevance {recalled.relevance:.2f} is too low: too little ties it to the query")
     elif request.threshold and not shown:
         reasons.append("no memory of this tenant is convincing enough for an answer")
     if not reasons:
-        reasons.append(f"the {len(shown)} memories shown rank before it, say the same, or replace it")
-    return Explanation(recalled, None, tuple(reasons))
+        reasons.append(_outdone(one, shown))
+    return Explanation(recalled, None, tuple(reasons), weighed.degraded)
+
+
+def _outdone(one: Judged, shown: Sequence[Judged]) -> str:
+    """Why a memory that might be shown is not, when others are."""
+    for other in shown:
+        if same_words(one.record, other.record):
+            return f"{other.record.memory_id} of the answer says the same in the same words"
+        if one.record.memory_id in other.record.supersedes:
+            return f"{other.record.memory_id} of the answer replaced it"
+    return f"the {len(shown)} memories of the answer rank before it"
 
 
 def without_names(text: str, names: Sequence[str]) -> str:

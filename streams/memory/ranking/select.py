@@ -58,6 +58,11 @@ def _wording(record: MemoryRecord) -> str:
     return _NO_LETTER.sub("", fold(record.content))
 
 
+def same_words(one: MemoryRecord, other: MemoryRecord) -> bool:
+    """Such as a fact and the episode that it came from: the answer has one of them."""
+    return _wording(one) == _wording(other)
+
+
 def ranked(judged: Sequence[Judged], worth_of: Callable[[Judged], float], weights: Weights) -> Iterator[Judged]:
     """Best first. A turn beside one already listed counts less: most of its evidence is that one's."""
     ordered = sorted(judged, key=lambda one: one.record.memory_id)

@@ -178,6 +178,41 @@ async def test_what_keeps_one_memory_out(store: EdgeStore, embedder: Embedder) -
     assert "another memory replaced it" in (await why("mem_old"))[1]
     assert "too low" in (await why("mem_clutter0"))[1]
     assert "no such memory" in (await why("mem_absent"))[1]
+    twin = memory("twin", "I prefer the window seat on trains!", at=START - timedelta(days=9), session_id="t")
+    gone = memory("gone", "I sold my car.", at=START - timedelta(days=9), session_id="g")
+    sold = memory("sold", gone.content, layer=Layer.FACT, status=MemoryStatus.SUPERSEDED, sources=gone.sources)
+    await put(store, embedder, twin, gone, sold)
+    # Each of the two is either in the answer or told by the other.
+    ranks = {name: await why(name) for name in ("mem_seat", "mem_twin")}
+    assert sorted(rank is None for rank, _ in ranks.values()) == [False, True]
+    (told,) = [reason for rank, reason in ranks.values() if rank is None]
+    assert "says the same in the same words" in told
+    request = request.model_copy(update={"query": "What became of my car?"})
+    assert "replaced since" in (await why("mem_gone"))[1]
+
+
+async def test_an_explanation_is_of_the_answer_that_a_recall_gives(store: EdgeStore, embedder: Embedder) -> None:
+    turns = [
+        memory(f"t{i}", text, at=START + timedelta(minutes=i))
+        for i, text in enumerate(
+            ("I bought a bicycle.", "It is red.", "Do you ride it to work?", "Yes, to work and to the lake.")
+        )
+    ]
+    await put(store, embedder, *turns, *clutter())
+    request = RecallRequest(namespace="shop", user_id="1", query="Which colour has my bicycle?", explain=True)
+    answer = await recall(request, TENANT, store=store, embedder=embedder, now=NOW, profile=embedder.profile)
+    assert len(answer.memories) > 1
+    for place, found in enumerate(answer.memories, 1):
+        told = await explain_one(
+            request,
+            TENANT,
+            found.memory.memory_id,
+            store=store,
+            embedder=embedder,
+            now=NOW,
+            profile=embedder.profile,
+        )
+        assert (told.rank, told.recalled) == (place, found)
 
 
 async def test_as_of_answers_from_the_validity(store: EdgeStore, embedder: Embedder) -> None:
