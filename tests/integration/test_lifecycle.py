@@ -82,6 +82,28 @@ async def test_access_archive_restore(line: Pipeline) -> None:
         assert receipt.unknown == ("mem_" + "0" * 32,)
         assert (await memory.recall("Bonn near the river", deadline=30, **WHO)).memories
 
+        # An old session becomes a digest, and is what it was when that is undone.
+        said = ("The ferry to Porto leaves at 9.", "Ann Lee has 3 tickets for it.", "The tickets were 42.50 euros.")
+        for minute, text in enumerate(said):
+            at = datetime(2026, 3, 2, 10, minute, tzinfo=UTC)
+            await memory.publish_and_wait(text=text, session_id="d", occurred_at=at, deadline=60, **WHO)
+        before = {m.memory_id: m for m in await memory.export(**WHO) if m.session_id == "d" and m.layer == "episode"}
+        await window_ends(line, datetime.now(UTC) + timedelta(days=300))
+
+        async def folded() -> list[MemoryRecord]:
+            own = [m for m in await memory.export(**WHO) if m.session_id == "d" and m.layer == "episode"]
+            left = [m for m in own if m.status is not MemoryStatus.ARCHIVED]
+            return left if [bool(m.digest_of) for m in left] == [True] else []
+
+        (digest,) = await eventually(folded, what="the window to fold the session")
+        assert set(digest.digest_of) == before.keys()
+        found = await memory.recall("Who has tickets for the ferry to Porto?", deadline=30, **WHO)
+        assert [m.memory.memory_id for m in found.memories] == [digest.memory_id]
+        assert set((await memory.restore(digest.memory_id, **WHO)).restored) == before.keys()
+        after = {m.memory_id: m for m in await memory.export(**WHO) if m.session_id == "d" and m.layer == "episode"}
+        assert {m.status for m in after.values()} == {MemoryStatus.ACTIVE}
+        assert after.keys() == before.keys()
+
 
 async def test_a_newer_value_replaces_the_older(line: Pipeline) -> None:
     async with line.client() as memory:
