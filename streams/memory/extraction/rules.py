@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from schemas import Candidate, Layer, MemoryType, Message, RedactedEvent
@@ -50,6 +50,14 @@ class _Scene:
     earlier: Sequence[Message]
     said_at: datetime
     zone: str
+    # Of this message only: the same words are asked about when a sentence is judged and when it is kept.
+    times: dict[str, Timing] = field(default_factory=dict)
+
+    def timing(self, text: str) -> Timing:
+        found = self.times.get(text)
+        if found is None:
+            found = self.times[text] = timing(text, self.said_at, self.zone)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +153,7 @@ def _plain(verdict: _Verdict, scene: _Scene) -> _Verdict:
     if verdict.sentence.question or conditional(text):
         return verdict
     bare = without_quotations(text)
-    found = plain(bare, timing(bare, scene.said_at, scene.zone).time, scene.said_at)
+    found = plain(bare, scene.timing(bare).time, scene.said_at)
     if found is None:
         return verdict
     slot, why = found
@@ -217,7 +225,7 @@ def _as_task(one: Statement, scene: _Scene, text: str) -> Statement:
     """A reminder for one day is a task of that day, not the time at which reminders come from now on."""
     if one.slot is None or one.slot.attribute != "notification_time" or details.temporary(text):
         return one
-    when = timing(text, scene.said_at, scene.zone)
+    when = scene.timing(text)
     if when.time is None or when.time.start is None or when.since or when.time.granularity in ("week", "month", "year"):
         return one
     return Statement(SLOTS["plan"], one.subject, why="reminder")
@@ -227,7 +235,7 @@ def _dated(text: str, scene: _Scene) -> Slot | None:
     bare = without_quotations(text)
     if not may_plan(bare):
         return None
-    return plan(bare, timing(text, scene.said_at, scene.zone).time, scene.said_at)
+    return plan(bare, scene.timing(text).time, scene.said_at)
 
 
 def _pronoun(text: str) -> bool:
@@ -272,7 +280,7 @@ def _candidate(one: Statement, verdict: _Verdict, scene: _Scene) -> Candidate:
     slot = one.slot or _kind_of(content)
     attribute = slot.attribute if one.slot and one.value else None
     # Where the time is the value, one that is denied or of something else must not be taken for it.
-    when = timing(one.value if one.value and attribute in _TIME_IS_VALUE else content, scene.said_at, scene.zone)
+    when = scene.timing(one.value if one.value and attribute in _TIME_IS_VALUE else content)
     temporary = details.temporary(content) and when.time is not None and when.time.end is not None
     valid_from, valid_until = validity(slot, when, temporary)
     return Candidate(

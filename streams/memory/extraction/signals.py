@@ -25,30 +25,37 @@ class Worth:
 
 @dataclass(frozen=True, slots=True)
 class _Signal:
-    """Shown when one of `words` occurs (any text when there are none) and `expression`, if any, is found."""
+    """Shown when one of its words occurs (any text when it has none) and `expression`, if any, is found."""
 
     name: str
     weight: float
-    words: frozenset[str]
     expression: re.Pattern[str] | None
 
-    def shown(self, folded: str, said: frozenset[str]) -> bool:
-        if self.words and self.words.isdisjoint(said):
-            return False
-        return self.expression is None or self.expression.search(folded) is not None
 
+class _Table:
+    """Signals in order, looked up by the words of a text before any expression runs."""
 
-def _table(rows: tuple[tuple[str, float, str | None, str | re.Pattern[str] | None], ...]) -> tuple[_Signal, ...]:
-    return tuple(
-        _Signal(name, weight, frozenset((words or "").split()), re.compile(expression) if expression else None)
-        for name, weight, words, expression in rows
-    )
+    def __init__(self, rows: tuple[tuple[str, float, str | None, str | re.Pattern[str] | None], ...]) -> None:
+        self._signals = tuple(_Signal(name, weight, re.compile(e) if e else None) for name, weight, _, e in rows)
+        self._always = frozenset(place for place, (_, _, words, _) in enumerate(rows) if not words)
+        self._by_word: dict[str, set[int]] = {}
+        for place, (_, _, words, _) in enumerate(rows):
+            for word in (words or "").split():
+                self._by_word.setdefault(word, set()).add(place)
+
+    def shown(self, folded: str) -> list[tuple[float, str]]:
+        places = set(self._always)
+        for word in _WORD.findall(folded):
+            places |= self._by_word.get(word, _NONE)
+        tried = (self._signals[place] for place in sorted(places))
+        return [(s.weight, s.name) for s in tried if s.expression is None or s.expression.search(folded) is not None]
 
 
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
+_NONE: frozenset[int] = frozenset()
 _BASE = {"en": -2.25, "zh": -2.2}
 
-_ENGLISH = _table((
+_ENGLISH = _Table((
     # for
     ("about something of one's own", 2.0, "my mine", None),
     ("takes up an answer", 2.0, None, r"^\W*(?:yes|yeah|yep|yup|right|exactly|correct|sure|no)\b"),
@@ -122,7 +129,7 @@ _ENGLISH = _table((
     ("about the assistant", -0.3, "your", None),
 ))  # fmt: skip
 
-_CHINESE = _table((
+_CHINESE = _Table((
     # for
     ("states", 0.9, None, r"[。！.!…~～]\W{0,12}$|[\u4e00-\u9fff]$"),
     ("settles", 0.9, None, r"就"),
@@ -166,8 +173,7 @@ def worth(text: str, lang: str) -> Worth:
     """How much a message, or one sentence of it, looks like something to remember."""
     folded = fold(text)
     table = _CHINESE if lang == "zh" else _ENGLISH
-    said = frozenset(_WORD.findall(folded))
-    shown = [(signal.weight, signal.name) for signal in table if signal.shown(folded, said)]
+    shown = table.shown(folded)
     shown += _of_clauses(clauses(folded, lang), lang, len(text) <= _SHORT)
     total = _BASE[lang] + sum(weight for weight, _ in shown)
     return Worth(total, tuple(name for weight, name in sorted(shown, reverse=True) if weight > 0))
