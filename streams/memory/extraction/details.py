@@ -113,6 +113,7 @@ _EMOTION = {
     )
     for name, expression in _EMOTIONS.items()
 }
+_OF_SPEAKER = re.compile(r"\b(?:[iI]|[mM][eE])\b|我")  # without one no expression above matches
 _ANY_EMOTION = re.compile("|".join(_EMOTIONS.values()), re.IGNORECASE)
 _EVENT = re.compile(
     r"\b(?:meeting|interview|appointment|exam|wedding|conference|trip|flight|concert|party|deadline|presentation"
@@ -170,7 +171,7 @@ def tags(content: str) -> tuple[str, ...]:
 
 def emotion(content: str) -> str | None:
     """The emotion that the speaker says they have; never guessed from what happened."""
-    if not _ANY_EMOTION.search(content):
+    if not _OF_SPEAKER.search(content) or not _ANY_EMOTION.search(content):
         return None
     return next((name for name, expression in _EMOTION.items() if expression.search(content)), None)
 
