@@ -58,23 +58,17 @@ class MemoryRole:
         self.start()
 
     def crash_at(self, write: int, *, after_it: bool) -> None:
-        """The write with this number, counted from 1, raises `Crash`, before or after it took effect. 0: never.
-
-        Never between the update of a memory that leaves the archive and its move: see
-        `test_a_crash_before_a_used_memory_has_left_the_archive`.
-        """
+        """The write with this number, counted from 1, raises `Crash`, before or after it took effect. 0: never."""
         self._writes_left, self._after_it = write, after_it
 
     def _breakable(self, real: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
         async def write(*args: Any, **options: Any) -> Any:
             self._writes_left -= 1
-            due, back = self._writes_left == 0, options.get("to_archive") is False
-            if due and not self._after_it and not back:
+            due = self._writes_left == 0
+            if due and not self._after_it:
                 raise Crash
             result = await real(*args, **options)
-            if due and real.__name__ == "update" and self._after_it:
-                self._writes_left = 1  # the next one instead
-            elif due:
+            if due:
                 raise Crash
             return result
 

@@ -348,8 +348,11 @@ class Writer:
             if fresh:
                 await self._store.upsert(tenant, fresh)
             if changed:
+                # Out of the archive before it says so, into it after: where a crash comes between, the step comes again
+                # and still finds something to change, or the next window finds it.
+                await self._place(tenant, changed, to_archive=False)
                 await self._store.update(tenant, [after for _, after in changed])
-                await self._place(tenant, changed)
+                await self._place(tenant, changed, to_archive=True)
             self._at_step("memories_written")
             if receipts:
                 docs = [Doc("receipt", r.event_id, r.model_dump(mode="json", exclude_none=True)) for r in receipts]
@@ -362,15 +365,16 @@ class Writer:
         for memory in fresh:
             metrics.MEMORIES.labels(memory.record.layer, memory.record.status).inc()
 
-    async def _place(self, tenant: Tenant, changed: Sequence[Change]) -> None:
+    async def _place(self, tenant: Tenant, changed: Sequence[Change], *, to_archive: bool) -> None:
         """Archived memories live in a collection of their own. Moving one that is there already does nothing."""
-        moving = [(before, after) for before, after in changed if before.status is not after.status]
-        into = [after.memory_id for _, after in moving if after.status is MemoryStatus.ARCHIVED]
-        back = [after.memory_id for before, after in moving if before.status is MemoryStatus.ARCHIVED]
-        if into:
-            await self._store.move(tenant, into, to_archive=True)
-        if back:
-            await self._store.move(tenant, back, to_archive=False)
+        moving = [
+            after.memory_id
+            for before, after in changed
+            if before.status is not after.status
+            and (after if to_archive else before).status is MemoryStatus.ARCHIVED
+        ]
+        if moving:
+            await self._store.move(tenant, moving, to_archive=to_archive)
 
     async def _replies(
         self,

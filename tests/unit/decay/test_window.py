@@ -267,7 +267,6 @@ async def test_a_crash_at_any_write_of_a_window_changes_nothing(after: str) -> N
     assert number > 10
 
 
-@pytest.mark.xfail(strict=True, reason="the writer says that a memory is current before it moves it out of the archive")
 async def test_a_crash_before_a_used_memory_has_left_the_archive(
     role: MemoryRole, monkeypatch: pytest.MonkeyPatch
 ) -> None:
