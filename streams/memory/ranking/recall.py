@@ -17,6 +17,7 @@ from schemas.memory import slot_of
 from streams.errors import DependencyDown, Refused
 from streams.memory.lexical import sparse_terms, terms
 from streams.memory.prompt import prompt_block
+from streams.memory.ranking.bridge import bridged
 from streams.memory.ranking.explain import reason
 from streams.memory.ranking.query import Understanding, understand
 from streams.memory.ranking.relevance import final_score, floor, relevance, threshold, worth
@@ -162,6 +163,11 @@ async def _weigh(
         asked.cancel()
     if query is not None:
         await search.around(await search.hits(query, None))
+    current = [one.record for one in search.candidates if one.anchor and hidden(one.record, request, now) is None]
+    if meant := bridged(understanding, current):
+        # The second step: what is said of whom, or what, the question means.
+        understanding = replace(understanding, added=dict(understanding.added) | dict.fromkeys(meant, weights.bridge))
+        await search.around(await search.hits(None, sparse_terms(dict.fromkeys(meant, 1.0))))
     await search.pairs()
     found = frozenset(one.record.memory_id for one in search.candidates)
     # What was found stays as it was found, so that it is judged as a recall judges it.

@@ -215,6 +215,37 @@ async def test_an_explanation_is_of_the_answer_that_a_recall_gives(store: EdgeSt
         assert (told.rank, told.recalled) == (place, found)
 
 
+async def test_a_second_step_goes_by_what_was_said(store: EdgeStore, embedder: Embedder) -> None:
+    def employer(name: str, content: str, subject: str, value: str) -> MemoryRecord:
+        slot = {"subject": subject, "attribute": "employer", "value": value, "cardinality": "single"}
+        return memory(name, content, layer=Layer.FACT, session_id=name, **slot)
+
+    makes = [
+        memory(name, content, at=START - timedelta(days=9 + i), session_id=name)
+        for i, (name, content) in enumerate(
+            {
+                "en": "Initech makes printers.",
+                "zh": "字节跳动做短视频。",
+                "other": "Globex makes furniture.",
+            }.items()
+        )
+    ]
+    await put(store, embedder, *makes, *clutter())
+    question = "What does my sister's employer make?"
+    before = {one.memory.content: one.relevance for one in (await ask(store, embedder, question)).memories}
+    await put(store, embedder, employer("e", "My sister works for Initech.", "sister", "Initech"))
+    await put(store, embedder, employer("z", "我妹妹在字节跳动上班。", "妹妹", "字节跳动"))
+    answer = await ask(store, embedder, question)
+    after = {one.memory.content: one.relevance for one in answer.memories}
+    assert contents(answer)[0] == "My sister works for Initech."
+    assert after["Initech makes printers."] > before.get("Initech makes printers.", 0) + 0.1
+    assert after.get("Globex makes furniture.", 0) < after["Initech makes printers."] - 0.1
+    assert contents(await ask(store, embedder, "我妹妹的公司是做什么的？"))[:2] == [
+        "我妹妹在字节跳动上班。",
+        "字节跳动做短视频。",
+    ]
+
+
 async def test_as_of_answers_from_the_validity(store: EdgeStore, embedder: Embedder) -> None:
     bonn = memory(
         "bonn",
