@@ -370,8 +370,7 @@ class Writer:
         moving = [
             after.memory_id
             for before, after in changed
-            if before.status is not after.status
-            and (after if to_archive else before).status is MemoryStatus.ARCHIVED
+            if before.status is not after.status and (after if to_archive else before).status is MemoryStatus.ARCHIVED
         ]
         if moving:
             await self._store.move(tenant, moving, to_archive=to_archive)
