@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 from typing import TypeVar
 from uuid import UUID
+
+import numpy as np
 
 from schemas import Layer, MemoryRecord, MemoryStatus, MemoryType, Tenant
 from streams.adapters.store.cache import Recent, Sessions
@@ -109,6 +112,12 @@ class EngineStore:
         except BaseException:
             self._forget_all()
             raise
+        if self._recent is not None:
+            # What is new is what the next step of its tenant looks at.
+            for memory in memories:
+                kept = np.array(memory.vector, np.float32)
+                kept.flags.writeable = False
+                self._recent.put(point_id(memory.record.memory_id), replace(memory, vector=kept))
         if not archive and self._sessions is not None:
             for point in points.values():
                 if point.payload["layer"] == Layer.EPISODE:
