@@ -25,6 +25,10 @@ _DOCS = UUID("6d656d73-7472-4561-8d2d-646f63756d65")
 NO_WORDS = SparseVector()
 MANIFEST_ID = uuid5(_DOCS, "manifest")
 
+# RFC 9562: free for any use.
+_FOREIGN_VERSION = 8
+_VERSION_AT = 76
+
 _INT64 = 2**63
 _UINT32 = 2**32
 
@@ -40,14 +44,19 @@ class Point:
 
 
 def point_id(memory_id: str) -> UUID:
-    """`mem_<32 hex>` is its own UUID, which keeps ids in order; any other text is hashed to a UUID of version 5."""
+    """`mem_<32 hex>` is its own UUID, which keeps ids in order; any other text is hashed to one of version 8.
+
+    The product's own ids are of version 5, so that a hit of a search tells its memory without being read.
+    """
     own = _MEMORY_ID.fullmatch(memory_id)
-    return UUID(hex=own[1]) if own else uuid5(_FOREIGN_IDS, memory_id)
+    if own:
+        return UUID(hex=own[1])
+    return UUID(int=uuid5(_FOREIGN_IDS, memory_id).int & ~(0xF << _VERSION_AT) | _FOREIGN_VERSION << _VERSION_AT)
 
 
 def memory_id_of(point: UUID) -> str | None:
     """The inverse of `point_id`; None when the point may be a hashed id, so that the payload must be asked."""
-    return None if point.version == 5 else f"mem_{point.hex}"
+    return None if point.version == _FOREIGN_VERSION else f"mem_{point.hex}"
 
 
 # Fields of a record that the store filters or sorts by, as they stand in the record.
