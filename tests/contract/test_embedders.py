@@ -229,8 +229,8 @@ async def test_a_query_ends_while_passages_are_stuck() -> None:
 
     embedder = ThreadedEmbedder(ModelProfile("two", 2), lambda texts: np.ones((len(texts), 2)), passages)
     first = asyncio.create_task(embedder.embed_passages(["one"]))
-    second = asyncio.create_task(embedder.embed_passages(["two"]))
     await asyncio.to_thread(stuck.wait, 60)
+    second = asyncio.create_task(embedder.embed_passages(["two"]))
     assert (await embedder.embed_query("now")).any()
     closing = asyncio.create_task(embedder.close())
     with pytest.raises(DependencyDown, match="closed"):  # it was still in the queue
@@ -261,6 +261,33 @@ async def test_a_cancelled_batch_is_cancelled() -> None:
     go_on.set()
     await embedder.close()
     assert calls == [CHUNK]
+
+
+async def test_what_waits_is_embedded_together() -> None:
+    stuck, go_on = threading.Event(), threading.Event()
+    calls: list[list[str]] = []
+
+    def passages(texts: Sequence[str]) -> Vectors:
+        calls.append(list(texts))
+        stuck.set()
+        assert go_on.wait(60)
+        if len(calls) == 2 and "bad" in texts:
+            raise ValueError("together it fails")
+        return np.array([[len(text), 1] for text in texts], np.float32)
+
+    embedder = ThreadedEmbedder(ModelProfile("two", 2), passages, passages)
+    first = asyncio.create_task(embedder.embed_passages(["first"]))
+    await asyncio.to_thread(stuck.wait, 60)
+    others = [asyncio.create_task(embedder.embed_passages(texts)) for texts in (["a", "bb"], ["bad"], ["c" * 9] * 6)]
+    await asyncio.sleep(0)
+    go_on.set()
+    got = await asyncio.gather(first, *others)
+    assert [len(vectors) for vectors in got] == [1, 2, 1, 6]
+    # Each has its own: by the direction of its vector.
+    assert [round(float(v[0, 0] / v[0, 1])) for v in got] == [5, 1, 3, 9]
+    # Whole callers up to a chunk; those that fail together are asked apart.
+    assert calls == [["first"], ["a", "bb", "bad"], ["a", "bb"], ["bad"], ["c" * 9] * 6]
+    await embedder.close()
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 0.0])
