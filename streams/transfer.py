@@ -57,18 +57,22 @@ class Importer:
         for record in records:
             by_tenant[record.tenant][record.memory_id] = record
         for tenant, own in by_tenant.items():
-            ids = list(own)
+            # Digests last: one whose episodes were refused goes with them.
+            ids = sorted(own, key=lambda memory_id: bool(own[memory_id].digest_of))
             for at in range(0, len(ids), BATCH):
                 await self._batch(tenant, [own[i] for i in ids[at : at + BATCH]], taken)
         return taken
 
     async def _batch(self, tenant: Tenant, records: Sequence[MemoryRecord], taken: Taken) -> None:
-        there = {record.memory_id for record in await self._store.get(tenant, [r.memory_id for r in records])}
+        named = [i for r in records for i in (r.memory_id, *r.digest_of)]
+        there = {record.memory_id for record in await self._store.get(tenant, named)}
         fences = [Fence.model_validate(doc.body) for doc in await self._store.find_docs(tenant, "fence")]
         wanted: list[MemoryRecord] = []
         for record in records:
             if record.memory_id in there:
                 taken.known += 1
+            elif not there.union(one.memory_id for one in wanted).issuperset(record.digest_of):
+                taken.refused["forgotten"] += 1
             elif (reason := self._refusal(fences, record)) is not None:
                 taken.refused[reason] += 1
             else:

@@ -200,7 +200,18 @@ def with_what_stands_behind(fence: Fence, everything: Sequence[MemoryRecord]) ->
 def with_digests(doomed: Sequence[MemoryRecord], everything: Sequence[MemoryRecord]) -> list[MemoryRecord]:
     """Also the digests that tell of one of them."""
     gone = {record.memory_id for record in doomed}
-    return [*doomed, *(r for r in everything if r.memory_id not in gone and not gone.isdisjoint(r.digest_of))]
+    # A digest quotes facts that contradict each other too: by their sources.
+    told = {source for record in doomed for source in record.sources}
+    return [
+        *doomed,
+        *(
+            r
+            for r in everything
+            if r.digest_of
+            and r.memory_id not in gone
+            and not (gone.isdisjoint(r.digest_of) and told.isdisjoint(r.sources))
+        ),
+    ]
 
 
 def not_replaced_yet(everything: Sequence[MemoryRecord]) -> list[MemoryRecord]:

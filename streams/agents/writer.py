@@ -75,6 +75,8 @@ class _Plan:
     new: list[MemoryRecord] = field(default_factory=list)
     outcomes: dict[int, Outcome] = field(default_factory=dict)
     by_event: dict[str, list[MemoryRecord]] = field(default_factory=dict)
+    # Ids of memories that an erasure covers. A crash may have come after their records and before the erasure.
+    forgotten: list[str] = field(default_factory=list)
 
 
 class Writer:
@@ -137,7 +139,7 @@ class Writer:
                 fresh, changed, superseded = await self._settle(tenant, fresh)
             self._at_step("settled")
             self._finish_receipts(plan, {m.record.memory_id: m.record for m in fresh})
-            await self._write(tenant, fresh, changed, plan.receipts, superseded)
+            await self._write(tenant, fresh, changed, plan.receipts, superseded, plan.forgotten)
             if fresh and time.monotonic() < self._check_until:
                 await self.resettle(tenant, [m.record for m in fresh])
             replies = await self._replies(tenant, events, plan, known, fresh)
@@ -200,6 +202,7 @@ class Writer:
                 record = self._record(tenant, event, item)
                 if not event.after_forget and blocked_by(fences, record) is not None:
                     reason = "forgotten"
+                    plan.forgotten.append(record.memory_id)
                 elif record.content in dropped:
                     metrics.REDACTION_GUARD.inc()
                     reason = "redaction_guard"
@@ -328,6 +331,7 @@ class Writer:
         changed: Sequence[Change],
         receipts: Sequence[Receipt],
         superseded: Sequence[Supersede] = (),
+        forgotten: Sequence[str] = (),
     ) -> None:
         # A correction names ids that may not be there yet: kept like a client's own directive, it finds them later.
         said = [event for m in fresh for event in stated(m.record)]
@@ -339,6 +343,7 @@ class Writer:
                     *(record_outbound(tenant, after) for _, after in changed),
                     *(receipt_outbound(tenant, receipt) for receipt in receipts),
                     *(supersede_outbound(tenant, event) for event in superseded),
+                    *(Outbound("records", memory_key(tenant, memory_id), None) for memory_id in forgotten),
                 ]
             )
         self._at_step("acked")

@@ -86,7 +86,7 @@ def read_lines(source: Path) -> list[MemoryRecord]:
     """All lines, before anything is written. Ends the command at the first bad one; names its number and no text."""
     records: list[MemoryRecord] = []
     try:
-        lines: Iterable[str] = sys.stdin if str(source) == "-" else source.read_text(encoding="utf-8").splitlines()
+        lines: Iterable[str] = sys.stdin if str(source) == "-" else source.read_text(encoding="utf-8").split("\n")
         for number, line in enumerate(lines, 1):
             if line.strip():
                 records.append(MemoryRecord.model_validate_json(line))

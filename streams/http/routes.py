@@ -111,7 +111,8 @@ def make_router(guard: Guard, client: MemoryClient) -> APIRouter:
     async def delete(body: models.Delete, response: Response, caller: Who, deadline: Deadline) -> models.Erased:
         tenant = {"user_id": body.user_id, "namespace": caller.namespace(body.namespace)}
         ids = body.memory_ids
-        if body.filters is not None:
+        # `filters` that name nothing match everything: they count only where no id is given.
+        if body.filters is not None and not ids:
             known = await client.export(**tenant, deadline=deadline)
             ids = tuple(memory.memory_id for memory in known if body.filters.match(memory))
         parts = [

@@ -62,6 +62,10 @@ def timed(seconds: float) -> type[asyncio.Protocol]:
 
         def data_received(self, data: bytes) -> None:
             super().data_received(data)
+            idle = self.cycle is None or self.cycle.response_complete
+            if idle and self._headers_due is None and self.timeout_keep_alive_task is None:
+                # A byte that begins no request has ended the patience with an idle connection: it gets ours.
+                self._wait_for_headers()
             if self._headers_due is not None:
                 self._head_bytes += len(data)
                 if self._head_bytes > MAX_HEAD_BYTES and not self.transport.is_closing():

@@ -97,6 +97,17 @@ async def test_what_was_forgotten_is_refused(role: MemoryRole) -> None:
     assert await role.memories() == {}
 
 
+async def test_a_digest_goes_with_an_episode_that_was_forgotten(role: MemoryRole) -> None:
+    exported = list((await role.memories()).values())
+    (digest,) = [m for m in exported if m.memory_type is MemoryType.DIGEST]
+    await role.forget(START + 50 * DAY, "f", "events", event_ids=("chat-0",))
+    told = await taken(role, exported)
+    left = await role.memories()
+    assert digest.memory_id not in left
+    assert not [m for m in left.values() if "Ann Lee" in m.content]
+    assert told.refused["forgotten"] >= 2
+
+
 async def test_what_was_not_redacted_is_refused() -> None:
     role = MemoryRole()
     await role.tell("candidates", said("e", START, fact("I like jazz")), START)

@@ -76,7 +76,7 @@ def fold_session(
         created_at=window_end,
         digest_of=tuple(e.memory_id for e in foldable),
         reason=f"digest of {len(foldable)} episodes",
-        sources=tuple(dict.fromkeys(source for e in foldable for source in e.sources)),
+        sources=tuple(dict.fromkeys(source for told in (*foldable, *facts) for source in told.sources)),
         supersedes=(),
         shard=first.shard,
         policy_version=first.policy_version,

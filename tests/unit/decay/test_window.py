@@ -174,6 +174,24 @@ async def test_both_sides_of_an_open_conflict_are_in_the_digest(role: MemoryRole
     await role.window(START + 40 * DAY)
     digest = await digest_of(role)
     assert all(text in digest.content for text in sides)
+    # What it quotes from another session is forgotten there and here.
+    await role.forget(START + 41 * DAY, "c", "session", session_id="s0")
+    assert not [m for m in (await role.memories()).values() if sides[0] in m.content]
+    assert role.log() == await role.memories()
+
+
+async def test_a_crash_between_the_log_and_the_store_and_then_an_erasure(role: MemoryRole) -> None:
+    """The record is in the log only, where an erasure does not find it; its event, delivered again, takes it out."""
+    event = said("e0", START, fact("I like jazz"))
+    role.crash_at(1, after_it=True)
+    with pytest.raises(Crash):
+        await role.tell("candidates", event, START)
+    assert (len(role.log()), await role.memories()) == (1, {})
+    role.crash_at(0, after_it=False)
+    role.start()
+    await role.forget(START + DAY, "c", "all")
+    await role.tell("candidates", event, START)
+    assert role.log() == await role.memories() == {}
 
 
 async def test_evidence_of_three_sessions_gains_once(role: MemoryRole) -> None:

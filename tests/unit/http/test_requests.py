@@ -100,6 +100,9 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("delete", {"filters": {}}, "filter"),
     ("delete", {"filters": {"tags": []}}, "filter"),
     ("delete", {"memory_ids": ["m"], "filters": {"tags": ["a"]}}, "memory_ids"),
+    # A filter that names nothing would match everything.
+    ("delete", {"memory_ids": ["m"], "filters": {}}, "memory_ids"),
+    ("delete", {"memory_ids": ["m"], "filters": {"tags": []}}, "memory_ids"),
     ("delete", {"memory_ids": ["m"] * 1001}, "memory_ids"),
     ("forget", {}, "everything"),
     ("forget", {"everything": True, "session_id": "s"}, "everything"),

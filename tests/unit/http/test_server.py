@@ -126,6 +126,17 @@ async def test_slow_headers_are_not_waited_for(gateway: Gateway) -> None:
     assert await gateway.send(gateway.request() + gateway.head) == [PASSED]
 
 
+@pytest.mark.parametrize("byte", [b"\r\n", b"G"])
+async def test_a_byte_does_not_keep_an_idle_connection(gateway: Gateway, byte: bytes) -> None:
+    reader, writer = await asyncio.open_connection(*gateway.address)
+    writer.write(gateway.request())
+    assert b"HTTP/1.1" in await reader.readuntil(b"\r\n\r\n")
+    writer.write(byte)
+    async with asyncio.timeout(30):
+        await reader.read()
+    writer.close()
+
+
 async def test_slow_bodies_are_not_waited_for(gateway: Gateway) -> None:
     assert await gateway.send(gateway.request(body=BODY)[:-1]) == [408]
     assert await gateway.send(gateway.request(b"Transfer-Encoding: chunked", body=b"2\r\n{}\r\n")) == [408]
