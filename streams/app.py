@@ -24,7 +24,7 @@ from streams.agents.extract import ExtractStage
 from streams.agents.memory import AccessStage, RememberStage, SupersedeStage
 from streams.agents.recall import RecallHandler
 from streams.agents.redact import RedactStage
-from streams.agents.timer import WindowTimer
+from streams.agents.timer import SYSTEM, WRITER, WindowTimer
 from streams.agents.writer import AtStep, Writer
 from streams.emitter import Emitter
 from streams.errors import ConfigurationError, DependencyDown
@@ -32,7 +32,7 @@ from streams.health import Health
 from streams.kafka import ssl_context
 from streams.memory.extraction import Extractor, RuleExtractor
 from streams.memory.redaction import Redactor, load_policy
-from streams.ports import VectorStore
+from streams.ports import Doc, VectorStore
 from streams.runner import Runner, disarm_commits
 from streams.settings import STREAM_ROLES, Role, Settings
 from streams.topics import BY_NAME, ensure_topics
@@ -238,6 +238,7 @@ class Worker:
             runner.attach(app, CommandStage(writer, owned, emitter, settings))
             runner.attach(app, AccessStage(writer, owned))
             runner.attach(app, DecayStage(writer, owned, store, emitter, embedder))
+            await _retrying(lambda: store.put_docs(SYSTEM, [Doc(WRITER, WRITER, {})]), "store")
             if settings.decay_windows:
                 timer = WindowTimer(store, emitter, settings, lambda: self._held("memory", "decay"))
                 self._background(stack, timer.run())

@@ -65,6 +65,10 @@ class Emitter:
             pending = [await self._accept(producer, record) for record in records]
             if len(pending) > 1:
                 await asyncio.wait(pending)
+                for acknowledged in pending:
+                    # Looked at, so that asyncio does not report those behind the first that failed.
+                    if not acknowledged.cancelled():
+                        acknowledged.exception()
             for acknowledged in pending:
                 await acknowledged
         except MessageSizeTooLargeError:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from schemas import Fence, MemoryRecord, MemoryStatus, Receipt, Supersede, Tenant
-from streams.agents.timer import SYSTEM
+from streams.agents.timer import SYSTEM, WRITER
 from streams.agents.writer import directive_doc
 from streams.compacted import DIRECTIVE, Entry, read
 from streams.errors import ConfigurationError
@@ -29,7 +29,7 @@ from streams.memory.fences import blocked_by
 from streams.memory.lexical import passage_text, sparse_passage
 from streams.memory.settle import DIRECTIVES
 from streams.ports import Doc, Embedder, StoredMemory
-from streams.settings import SHARDS, Settings
+from streams.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -98,7 +98,7 @@ class Rebuild:
 
     async def _resume(self) -> None:
         found = await self._store.get_docs(SYSTEM, PROGRESS, [PROGRESS])
-        if await self._store.get_docs(SYSTEM, "window", [str(shard) for shard in range(SHARDS)]):
+        if await self._store.get_docs(SYSTEM, WRITER, [WRITER]):
             raise ConfigurationError("workers have been writing to this store: a rebuild needs one of its own")
         if not found:
             if await self._store.count() + await self._store.count(archive=True):

@@ -263,20 +263,24 @@ class Runner:
     async def _run_lane(self, stage: Stage, records: Sequence[Inbound], turns: asyncio.Semaphore) -> None:
         for part in batched(records, stage.lane_batch):
             started = time.perf_counter()
-            await self._handle(stage, part, turns)
-            metrics.STAGE_SECONDS.labels(stage.name).observe(time.perf_counter() - started)
+            waited = await self._handle(stage, part, turns)
+            metrics.STAGE_SECONDS.labels(stage.name).observe(time.perf_counter() - started - waited)
             self._health.progress(f"{stage.name}.{stage.topic}")
 
-    async def _handle(self, stage: Stage, records: Sequence[Inbound], turns: asyncio.Semaphore) -> None:
+    async def _handle(self, stage: Stage, records: Sequence[Inbound], turns: asyncio.Semaphore) -> float:
+        """Returns the seconds that it waited for a turn."""
         trouble = _Trouble()
+        waited = 0.0
         while True:
+            asked = time.perf_counter()
             async with turns:
+                waited += time.perf_counter() - asked
                 outcomes = await self._attempt(stage, records, trouble)
             if outcomes is None:
                 # Together they fail: one by one, so that a bad record parks alone.
                 for record in records:
-                    await self._handle(stage, [record], turns)
-                return
+                    waited += await self._handle(stage, [record], turns)
+                return waited
             waiting = next((o for o in outcomes if isinstance(o, Retry)), None)
             if waiting is None:
                 break
@@ -286,6 +290,7 @@ class Runner:
             for record, outcome in zip(records, outcomes, strict=True):
                 await self._finish(stage, record, outcome, trouble.attempts)
         self._at_step(f"{stage.topic}.emitted")
+        return waited
 
     async def _attempt(self, stage: Stage, records: Sequence[Inbound], trouble: _Trouble) -> Sequence[Outcome] | None:
         """Outcomes, or None when several records failed together and should be tried one by one."""

@@ -77,10 +77,10 @@ class CommandStage(TenantStage):
         match command:
             case ForgetCommand():
                 done = await self._answered(command, ErasureReceipt)
-                answer = done or await self._forget(command, record.timestamp)
+                answer = done or await self._forget(command, record.first_appended)
             case RestoreCommand():
                 undone = await self._answered(command, RestoreReceipt)
-                answer = undone or await self._restore(command, record.timestamp)
+                answer = undone or await self._restore(command, record.first_appended)
             case _:
                 return Parked(self.name, "unknown_command")
         body = answer.model_dump(mode="json", exclude_none=True)
@@ -112,7 +112,8 @@ class CommandStage(TenantStage):
             if known:
                 fence = Fence.model_validate(known[0].body)
             else:
-                newest = max((record.occurred_at for record in everything), default=None)
+                # What came after the command is none of its business, however late it is carried out.
+                newest = max((r.occurred_at for r in everything if r.created_at <= at), default=None)
                 fence = with_what_stands_behind(fence_of(command, newest, at), everything)
             doomed = with_digests([r for r in everything if blocked_by([fence], r) is not None], everything)
             gone = {record.memory_id for record in doomed}

@@ -20,6 +20,8 @@ log = logging.getLogger(__name__)
 
 # No user can have this name: it keeps what belongs to no tenant.
 SYSTEM = Tenant.model_construct(namespace="", user_id="")
+# Kind of the document that says that workers write to this store.
+WRITER = "writer"
 # How often the timer looks whether a window has ended.
 LOOK_SECONDS = 30.0
 

@@ -263,6 +263,24 @@ async def test_a_cancelled_batch_is_cancelled() -> None:
     assert calls == [CHUNK]
 
 
+async def test_a_panic_ends_nothing_but_its_call() -> None:
+    class Panic(BaseException):
+        """What a library in Rust raises: no Exception."""
+
+    def passages(texts: Sequence[str]) -> Vectors:
+        if "bad" in texts:
+            raise Panic
+        return np.ones((len(texts), 2), np.float32)
+
+    embedder = ThreadedEmbedder(ModelProfile("two", 2), passages, passages)
+    good, bad = asyncio.create_task(embedder.embed_passages(["good"])), embedder.embed_passages(["bad"])
+    with pytest.raises(RuntimeError, match="Panic"):
+        await bad
+    assert (await good).any()
+    assert (await embedder.embed_passages(["again"])).any()
+    await embedder.close()
+
+
 async def test_what_waits_is_embedded_together() -> None:
     stuck, go_on = threading.Event(), threading.Event()
     calls: list[list[str]] = []

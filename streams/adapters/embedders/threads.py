@@ -97,7 +97,7 @@ class ThreadedEmbedder:
             return
         try:
             vectors = self._encode(self._encode_passages, [text for waiting in chunk for text in waiting.texts])
-        except Exception as error:
+        except BaseException as error:
             if len(chunk) == 1:
                 _tell(chunk[0], error)
                 return
@@ -124,7 +124,7 @@ class ThreadedEmbedder:
     def _encode_alone(self, waiting: _Waiting) -> None:
         try:
             _tell(waiting, self._encode(self._encode_passages, waiting.texts))
-        except Exception as error:
+        except BaseException as error:
             _tell(waiting, error)
 
     async def _embed(self, thread: ThreadPoolExecutor, encode: Encode, texts: Sequence[str]) -> Vectors:
@@ -154,8 +154,11 @@ def embed_nonempty(texts: Sequence[str], profile: ModelProfile, encode: Encode) 
     return vectors
 
 
-def _tell(waiting: _Waiting, result: Vectors | Exception) -> None:
+def _tell(waiting: _Waiting, result: Vectors | BaseException) -> None:
     """From the thread to the caller's event loop, which may have ended meanwhile."""
+    if isinstance(result, BaseException) and not isinstance(result, Exception):
+        # A panic of a tokenizer in Rust is no Exception, and must not end the loop.
+        result = RuntimeError(type(result).__name__)
     with suppress(RuntimeError):
         waiting.vectors.get_loop().call_soon_threadsafe(_deliver, waiting.vectors, result)
 
@@ -173,7 +176,8 @@ def _step_back() -> None:
     """Where cores are short, this thread's work can wait: somebody waits for a query, and the event loop for none."""
     if sys.platform == "linux":
         # A thread is a process of its own to the scheduler.
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), BACKGROUND_NICENESS)
+        with suppress(OSError):  # a container may forbid it
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), BACKGROUND_NICENESS)
 
 
 def _being_cancelled() -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 from streams.errors import ConfigurationError
 from streams.ports import ModelProfile
 
-FORMAT = 1
+FORMAT = 2
 
 
 def manifest_of(profile: ModelProfile) -> dict[str, Any]:

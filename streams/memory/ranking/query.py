@@ -98,7 +98,7 @@ def understand(request: RecallRequest, now: datetime, weights: Weights) -> Under
         persons=tuple(persons),
         periods=() if dialogue else _periods(asked, now, request.timezone or "UTC"),
         asks=None if dialogue else asks,
-        slots=frozenset() if dialogue else asked_slots(asked),
+        slots=frozenset() if dialogue else asked_slots(asked[:QUESTION_CHARS]),
     )
 
 

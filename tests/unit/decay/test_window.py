@@ -194,6 +194,14 @@ async def test_a_crash_between_the_log_and_the_store_and_then_an_erasure(role: M
     assert role.log() == await role.memories() == {}
 
 
+async def test_an_erasure_that_is_carried_out_late_takes_nothing_that_came_after_it(role: MemoryRole) -> None:
+    for day, text in ((0, "I like jazz"), (3, "I like chess")):
+        at = START + day * DAY
+        await role.tell("candidates", said(f"e{day}", at, fact(text)), at)
+    await role.forget(START + DAY, "c", "all")
+    assert [m.content for m in (await role.memories()).values()] == ["I like chess"]
+
+
 async def test_evidence_of_three_sessions_gains_once(role: MemoryRole) -> None:
     # The third one is worked off late: its window has been over for a day.
     for number in range(2):
