@@ -136,11 +136,13 @@ def score(
     evidence = np.sum(list(columns.values()), axis=0)
     support = (
         coverage
-        + _nearest(own_cosines, linked) * (weights.usual_cosine / usual_cosine)
+        + _nearest(own_cosines, linked, kinds) * (weights.usual_cosine / usual_cosine)
         + about * weights.support_person
         + date * telling * weights.support_date
         + slot * weights.support_slot
     )
+    if not understanding.dialogue:
+        support += _untold(kinds, weights)
     names_of_parts = list(columns)
     parts = np.stack(list(columns.values()), axis=1).tolist()
     return [
@@ -221,13 +223,14 @@ def _above_common(cosines: Floats, around: Floats) -> Floats:
     return above
 
 
-def _nearest(cosines: Floats, linked: Sequence[bool]) -> Floats:
-    """The best cosine of a turn and the two beside it."""
+def _nearest(cosines: Floats, linked: Sequence[bool], kinds: Sequence[Kind]) -> Floats:
+    """The best cosine of a turn and the two beside it. What is only wished lends nothing to what stands beside it."""
+    lent = np.where([kind.only_wished for kind in kinds], -1.0, cosines)
     nearest = cosines.copy()
     for i in range(1, len(cosines)):
         if linked[i]:
-            nearest[i] = max(nearest[i], cosines[i - 1])
-            nearest[i - 1] = max(nearest[i - 1], cosines[i])
+            nearest[i] = max(nearest[i], lent[i - 1])
+            nearest[i - 1] = max(nearest[i - 1], lent[i])
     return nearest
 
 
@@ -299,6 +302,13 @@ _NUMBER_CUE: Final = re.compile(
     r"|thousand|once|twice|couple|few|several|dozen|half)\b|[一二两三四五六七八九十百千万半几]",
     re.IGNORECASE,
 )
+
+
+def _untold(kinds: Sequence[Kind], weights: Weights) -> Floats:
+    """What a turn is less of an answer for asking, wishing or imagining."""
+    return np.array(
+        [kind.only_wished * weights.support_wished or kind.ends_asking * weights.support_question for kind in kinds]
+    )
 
 
 def _kinds(

@@ -27,6 +27,14 @@ REACH: Final = 4
 
 _ASIDE = re.compile(r"\s*\[[^\]]*\]\s*$")
 _ENDS_ASKING = re.compile(r"[?？][\"”」』)\s~～!！]*$")
+# What opens a request or a thing that is only imagined: neither tells what is so.
+_ONLY_WISHED = re.compile(
+    r"^\W*(?:(?:please|pls|can|could|would|will) (?:you )?\w+|help me|(?:and |but |so )?(?:what )?if (?:i|we|you|my)\b"
+    r"|suppos(?:e|ing)\b|imagine\b"
+    r"|(?:麻烦|请|能不能|可以|可不可以)?(?:你|您)?帮(?:我|忙|我们)|麻烦(?:你|您)|请(?:你|您|给我|把|问)"
+    r"|给我(?:写|做|讲|推荐|列|画|查|找|翻译)|(?:那|但是?|可是)?(?:假如|如果|要是|假设|假使|万一))",
+    re.IGNORECASE,
+)
 _FIRST_PERSON = re.compile(
     r"\b(?:i|i['’](?:m|ve|d|ll)|my|me|mine|we|we['’](?:re|ve|d|ll)|our|us|myself)\b|[我俺咱]", re.IGNORECASE
 )
@@ -39,6 +47,8 @@ class Kind:
     asks: bool
     ends_asking: bool
     first_person: bool
+    # A request, a thing imagined: its words are no evidence that something is so.
+    only_wished: bool = False
 
 
 def kind_of(record: MemoryRecord) -> Kind:
@@ -47,11 +57,13 @@ def kind_of(record: MemoryRecord) -> Kind:
         return Kind(asks=False, ends_asking=False, first_person=True)
     text = record.content
     asks = "?" in text or "？" in text
+    # "What is it? [a photo of a cat]": what is attached does not end the sentence.
+    ends_asking = asks and _ENDS_ASKING.search(_ASIDE.sub("", text)) is not None
     return Kind(
         asks=asks,
-        # "What is it? [a photo of a cat]": what is attached does not end the sentence.
-        ends_asking=asks and _ENDS_ASKING.search(_ASIDE.sub("", text)) is not None,
+        ends_asking=ends_asking,
         first_person=_FIRST_PERSON.search(text) is not None,
+        only_wished=_ONLY_WISHED.match(text) is not None,
     )
 
 

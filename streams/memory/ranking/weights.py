@@ -42,15 +42,18 @@ class Weights:
     # `usual_cosine`) + matches. Nothing is shown unless one memory reaches the threshold, and nothing
     # below this share of it: what comes after a convincing one may be less so.
     # The best of many unrelated memories is better than the best of few: the threshold grows with ln(candidates).
-    threshold: float = 0.355
-    threshold_growth: float = 0.1
+    threshold: float = 0.285
+    threshold_growth: float = 0.113
     threshold_share: float = 0.65
-    threshold_words_only: float = 0.05
+    threshold_words_only: float = -0.005
     # A dialogue has many words and no single one that must be met.
-    threshold_dialogue: float = -0.12
+    threshold_dialogue: float = -0.175
     usual_cosine: float = 0.35
     support_person: float = 0.1
     support_date: float = 0.3
+    # Who asks did not say it, and what is wished or imagined is not so.
+    support_question: float = -0.15
+    support_wished: float = -0.4
     # The asker's own value of the very slot that was asked for: an answer, whatever its words.
     support_slot: float = 0.5
     # Relevance is a logistic function of support, 0.5 at the threshold, of this width.

@@ -67,3 +67,16 @@ def test_kinds_of_turns() -> None:
     assert kind_of(memory("a", "我住在波恩")).first_person
     assert not kind_of(memory("a", "Nice place")).first_person
     assert kind_of(memory("a", "Lives in Bonn", layer=Layer.FACT)).first_person
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["帮我写一首关于秋天的诗", "如果我中了彩票会怎么样", "Please book a table for two.", "What if I sold the house?"],
+)
+def test_what_is_only_wished_or_imagined_tells_nothing(text: str) -> None:
+    assert kind_of(memory("a", text)).only_wished
+
+
+@pytest.mark.parametrize("text", ["我帮我妹妹搬家", "Canada is cold.", "I wonder whether it rains.", "结果我中了彩票"])
+def test_what_is_told_is_told(text: str) -> None:
+    assert not kind_of(memory("a", text)).only_wished
