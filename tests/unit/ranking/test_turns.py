@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import numpy as np
+import pytest
 
 from schemas import Layer, MemoryRecord
 from streams.memory.ranking.turns import context, kind_of, place_of, steps
