@@ -75,7 +75,8 @@ def test_it_goes_back_as_it_was_sent() -> None:
     record = parked()
     back = redriven(record, as_letter(record))
     assert (back.topic, back.partition, back.key, back.value) == ("conversations", 3, b"shop/u", b"{bad")
-    assert back.headers == (*SENT, ("__memstream.errors.redriven_count", b"1"))
+    ours = {"appended_at": NOW.isoformat().encode(), "redriven_count": b"1"}
+    assert back.headers == (*SENT, *((f"__memstream.errors.{name}", value) for name, value in ours.items()))
 
 
 def test_every_return_is_counted_and_there_is_an_end() -> None:
