@@ -15,7 +15,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from streams import metrics
 from streams.agents.commands import CommandStage
@@ -32,11 +32,14 @@ from streams.health import Health
 from streams.kafka import ssl_context
 from streams.memory.extraction import Extractor, RuleExtractor
 from streams.memory.redaction import Redactor, load_policy
-from streams.ports import Doc, VectorStore
+from streams.ports import Doc, Embedder, ModelProfile, VectorStore
 from streams.runner import Runner, disarm_commits
 from streams.settings import STREAM_ROLES, Role, Settings
 from streams.topics import BY_NAME, ensure_topics
 from streams.web import serve_metrics
+
+if TYPE_CHECKING:
+    from streams.adapters.store import Store
 
 log = logging.getLogger(__name__)
 
@@ -117,6 +120,25 @@ def embedder_options(settings: Settings) -> dict[str, Any]:
     return measured
 
 
+def embedder_of(settings: Settings) -> Embedder:
+    """Raises `ConfigurationError`."""
+    from streams.adapters.embedders import make_embedder
+
+    return make_embedder(settings.embedder, **embedder_options(settings))
+
+
+def store_of(settings: Settings, profile: ModelProfile) -> Store:
+    """Not open: the Qdrant that is named, else the embedded one in the data folder."""
+    from streams.adapters.store import make_store
+
+    return make_store(
+        settings.qdrant_url or None,
+        None if settings.qdrant_url else Path(settings.data_dir) / "store",
+        profile,
+        api_key=settings.qdrant_api_key.get_secret_value() or None,
+    )
+
+
 class Worker:
     """One process: the given roles, until a signal or `stop`."""
 
@@ -170,8 +192,7 @@ class Worker:
         return clean
 
     async def _start(self, stack: AsyncExitStack) -> None:
-        from streams.adapters.embedders import CachedQueries, make_embedder
-        from streams.adapters.store import make_store
+        from streams.adapters.embedders import CachedQueries
         from streams.adapters.store.owned import OwnedStore
 
         settings = self.settings
@@ -187,14 +208,9 @@ class Worker:
         store: Any = None
         embedder: Any = None
         if {"memory", "recall"} & set(self.roles):
-            embedder = CachedQueries(make_embedder(settings.embedder, **embedder_options(settings)))
+            embedder = CachedQueries(embedder_of(settings))
             stack.push_async_callback(embedder.close)
-            store = make_store(
-                url=settings.qdrant_url or None,
-                path=None if settings.qdrant_url else Path(settings.data_dir) / "store",
-                profile=embedder.profile,
-                api_key=settings.qdrant_api_key.get_secret_value() or None,
-            )
+            store = store_of(settings, embedder.profile)
             await _retrying(store.open, "store")
             stack.push_async_callback(store.close)
             probes |= {"store": store.ping, "embedder": lambda: embedder.embed_passages(["ping"])}

@@ -63,14 +63,9 @@ class Emitter:
         producer = await self._running()
         try:
             pending = [await self._accept(producer, record) for record in records]
-            if len(pending) > 1:
-                await asyncio.wait(pending)
-                for acknowledged in pending:
-                    # Looked at, so that asyncio does not report those behind the first that failed.
-                    if not acknowledged.cancelled():
-                        acknowledged.exception()
-            for acknowledged in pending:
-                await acknowledged
+            for result in await asyncio.gather(*pending, return_exceptions=True):
+                if isinstance(result, BaseException):
+                    raise result
         except MessageSizeTooLargeError:
             raise BadData("too_large") from None
         except TopicAuthorizationFailedError as error:

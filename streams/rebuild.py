@@ -17,12 +17,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from shutil import rmtree
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from schemas import Fence, MemoryRecord, MemoryStatus, Receipt, Supersede, Tenant
+from schemas import Fence, MemoryRecord, Receipt, Supersede, Tenant
+from streams.agents.commands import fence_doc
 from streams.agents.timer import SYSTEM, WRITER
-from streams.agents.writer import directive_doc
+from streams.agents.writer import directive_doc, put_in_place, receipt_doc
 from streams.compacted import DIRECTIVE, Entry, read
 from streams.errors import ConfigurationError
 from streams.memory.fences import blocked_by
@@ -124,13 +125,13 @@ class Rebuild:
     async def _fence(self, entries: Sequence[Entry]) -> None:
         for tenant, own in _by_tenant(entries).items():
             fences = [Fence.from_bytes(entry.value) for entry in own if entry.value is not None]
-            await self._store.put_docs(tenant, [Doc("fence", f.fence_id, _body(f)) for f in fences])
+            await self._store.put_docs(tenant, [fence_doc(fence) for fence in fences])
             self.done.fences += len(fences)
 
     async def _receipt(self, entries: Sequence[Entry]) -> None:
         for tenant, own in _by_tenant(entries).items():
             receipts = [Receipt.from_bytes(entry.value) for entry in own if entry.value is not None]
-            await self._store.put_docs(tenant, [Doc("receipt", r.event_id, _body(r)) for r in receipts])
+            await self._store.put_docs(tenant, [receipt_doc(receipt) for receipt in receipts])
             self.done.receipts += len(receipts)
 
     async def _record(self, entries: Sequence[Entry]) -> None:
@@ -147,10 +148,7 @@ class Rebuild:
             self.done.deleted += len(gone) + len(blocked)
             wanted[tenant] = [record for record in records if record.memory_id not in blocked]
         for tenant, stored in (await self._with_vectors(wanted)).items():
-            for archive in (False, True):
-                here = [m for m in stored if (m.record.status is MemoryStatus.ARCHIVED) is archive]
-                if here:
-                    await self._store.upsert(tenant, here, archive=archive)
+            await put_in_place(self._store, tenant, stored)
             self.done.memories += len(stored)
 
     async def _directives(self, tenant: Tenant, entries: Sequence[Entry]) -> None:
@@ -203,10 +201,6 @@ def _by_tenant(entries: Sequence[Entry]) -> dict[Tenant, list[Entry]]:
 
 def _id_of(entry: Entry) -> str:
     return unquote(entry.key.rpartition(b"/")[2].decode())
-
-
-def _body(record: Fence | Receipt) -> dict[str, Any]:
-    return record.model_dump(mode="json", exclude_none=True)
 
 
 # The embedded store: made beside the old one, then put in its place.

@@ -37,7 +37,7 @@ class Inbound:
     key: bytes | None
     value: bytes | None
     headers: Headers = ()
-    # Set once by `tenant_lane`, so that a value is parsed once.
+    # Filled by `decode`, so that a value is parsed once.
     cache: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property

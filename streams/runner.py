@@ -23,13 +23,14 @@ import logging
 import random
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from schemas import ErrorReply
 from streams import metrics
+from streams.batches import batched
 from streams.emitter import Emitter
 from streams.errors import BadData, DependencyDown, Refused
 from streams.health import Health
@@ -414,11 +415,6 @@ class Runner:
                 trouble.attempts += 1
                 self._note_down(stage, error)
                 await self._back_off(stage, trouble, error.dependency, error.retry_after)
-
-
-def batched(records: Sequence[Inbound], size: int) -> Iterator[Sequence[Inbound]]:
-    for at in range(0, len(records), size):
-        yield records[at : at + size]
 
 
 def dead_letter(stage: Stage, record: Inbound, parked: Parked, prefix: str, attempts: int = 1) -> Outbound:

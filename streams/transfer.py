@@ -10,14 +10,22 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from schemas import Fence, MemoryRecord, MemoryStatus, Receipt, Supersede, Tenant
-from streams.agents.writer import directive_doc, directive_outbound, receipt_outbound, record_outbound
+from schemas import Fence, MemoryRecord, Receipt, Supersede, Tenant
+from streams.agents.writer import (
+    directive_doc,
+    directive_outbound,
+    embedded,
+    put_in_place,
+    receipt_doc,
+    receipt_outbound,
+    record_outbound,
+)
+from streams.batches import batched
 from streams.emitter import Emitter
 from streams.memory.fences import blocked_by
-from streams.memory.lexical import passage_text, sparse_passage
 from streams.memory.redaction import Redactor
 from streams.memory.settle import CLIENT_SAID, FORGOTTEN_SINCE, stated
-from streams.ports import Doc, Embedder, MemoryStore, StoredMemory
+from streams.ports import Embedder, MemoryStore
 from streams.topics import shard_of
 
 # Embedded and written at a time.
@@ -59,8 +67,8 @@ class Importer:
         for tenant, own in by_tenant.items():
             # Digests last: one whose episodes were refused goes with them.
             ids = sorted(own, key=lambda memory_id: bool(own[memory_id].digest_of))
-            for at in range(0, len(ids), BATCH):
-                await self._batch(tenant, [own[i] for i in ids[at : at + BATCH]], taken)
+            for part in batched(ids, BATCH):
+                await self._batch(tenant, [own[i] for i in part], taken)
         return taken
 
     async def _batch(self, tenant: Tenant, records: Sequence[MemoryRecord], taken: Taken) -> None:
@@ -93,12 +101,7 @@ class Importer:
         records = [record.model_copy(update={"embedding_model": model, "shard": shard}) for record in records]
         directives = [event for record in records for event in directives_behind(record)]
         receipts = await self._receipts(tenant, records)
-        texts = [passage_text(record) for record in records]
-        vectors = await self._embedder.embed_passages(texts)
-        memories = [
-            StoredMemory(record, vector, sparse_passage(text))
-            for record, vector, text in zip(records, vectors, texts, strict=True)
-        ]
+        memories = await embedded(self._embedder, records)
         await self._emitter.send(
             [
                 *(directive_outbound(tenant, event) for event in directives),
@@ -107,12 +110,9 @@ class Importer:
             ]
         )
         await self._store.put_docs(tenant, [directive_doc(event) for event in directives])
-        bodies = [(r.event_id, r.model_dump(mode="json", exclude_none=True)) for r in receipts]
-        await self._store.put_docs(tenant, [Doc("receipt", event_id, body) for event_id, body in bodies])
+        await self._store.put_docs(tenant, [receipt_doc(receipt) for receipt in receipts])
         # Last, so that what is known was written whole.
-        for archive in (False, True):
-            here = [m for m in memories if (m.record.status is MemoryStatus.ARCHIVED) is archive]
-            await self._store.upsert(tenant, here, archive=archive)
+        await put_in_place(self._store, tenant, memories)
 
     async def _receipts(self, tenant: Tenant, records: Sequence[MemoryRecord]) -> list[Receipt]:
         """So that the events behind them, delivered again, are duplicates."""

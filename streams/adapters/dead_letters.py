@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+from streams.batches import batched
 from streams.dead_letters import LETTER_TOPICS, Box, Letter, LetterId, Verdict, marker, read, redriven
 from streams.emitter import Emitter
 from streams.errors import ConfigurationError, DependencyDown
@@ -171,10 +171,3 @@ async def _send(emitter: Emitter, batch: Sequence[tuple[Letter, Any]]) -> AsyncI
     await emitter.send([marker(letter.id, "redriven") for letter, _ in batch])
     for letter, _ in batch:
         yield letter
-
-
-def batched(items: Iterable[LetterId], size: int) -> Iterable[Sequence[LetterId]]:
-    """As `itertools.batched` of Python 3.12."""
-    rest = iter(items)
-    while part := tuple(itertools.islice(rest, size)):
-        yield part

@@ -132,7 +132,7 @@ class CommandStage(TenantStage):
                 ]
             )
             docs = [directive_doc(event) for event in markers]
-            docs.append(Doc("fence", fence.fence_id, fence.model_dump(mode="json", exclude_none=True)))
+            docs.append(fence_doc(fence))
             await self._store.put_docs(tenant, docs)
             await self._writer.resettle(tenant, released)
             await self._store.delete(tenant, sorted(gone))
@@ -238,6 +238,10 @@ def speaking_of_the_absent(left: Sequence[MemoryRecord]) -> list[MemoryRecord]:
         if not links - {None} <= present or not evidence[record.memory_id].issuperset(repeats):
             found.append(record)
     return found
+
+
+def fence_doc(fence: Fence) -> Doc:
+    return Doc("fence", fence.fence_id, fence.model_dump(mode="json", exclude_none=True))
 
 
 def fence_outbound(tenant: Tenant, fence: Fence) -> Outbound:

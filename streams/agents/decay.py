@@ -15,16 +15,15 @@ from schemas import DecayTick, Layer, MemoryRecord, MemoryStatus, MemoryType, Te
 from streams import metrics
 from streams.agents.memory import TenantStage
 from streams.agents.timer import SYSTEM
-from streams.agents.writer import Writer, record_outbound
+from streams.agents.writer import Writer, embedded, record_outbound
 from streams.emitter import Emitter
 from streams.memory import decay
 from streams.memory.decay.digest import OLD_AFTER
 from streams.memory.decay.due import IDLE_TO_ARCHIVE
 from streams.memory.decay.evidence import LATE, may_gain
-from streams.memory.lexical import passage_text, sparse_passage
 from streams.outcome import Done, Outcome
 from streams.paging import pages
-from streams.ports import Doc, Embedder, MaintenanceScan, MemoryStore, StoredMemory, Where
+from streams.ports import Doc, Embedder, MaintenanceScan, MemoryStore, Where
 from streams.records import Inbound, decode
 
 # This much of a shard at a time, so that recall does not feel it.
@@ -144,10 +143,9 @@ class DecayStage(TenantStage):
 
     async def _store_digest(self, tenant: Tenant, digest: MemoryRecord) -> None:
         digest = digest.model_copy(update={"embedding_model": self._embedder.profile.name})
-        text = passage_text(digest)
-        (vector,) = await self._embedder.embed_passages([text])
+        memories = await embedded(self._embedder, [digest])
         await self._emitter.send([record_outbound(tenant, digest)])
-        await self._store.upsert(tenant, [StoredMemory(digest, vector, sparse_passage(text))])
+        await self._store.upsert(tenant, memories)
 
     async def _conflicts(self, tenant: Tenant, session: str) -> list[MemoryRecord]:
         """Facts of the session that may contradict another one, and those others."""

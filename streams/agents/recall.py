@@ -24,6 +24,7 @@ from schemas import (
 )
 from streams import metrics
 from streams.agents.related import related
+from streams.batches import batched
 from streams.emitter import Emitter
 from streams.errors import BadData, DependencyDown
 from streams.memory.ranking import explain_one, recall
@@ -173,10 +174,10 @@ class RecallHandler:
             yield _unscored(await history(self._store, tenant, request.memory_ids))
         elif request.kind == "related":
             linked = await related(self._store, tenant, request.memory_ids[0])
-            for start in range(0, len(linked), RELATED_PAGE):
+            for part in batched(linked, RELATED_PAGE):
                 yield [
                     RecalledMemory(memory=one.record, score=0, relevance=0, links=one.links, why=", ".join(one.shared))
-                    for one in linked[start : start + RELATED_PAGE]
+                    for one in part
                 ]
         else:
             where = PROFILE if request.kind == "profile" else Where()

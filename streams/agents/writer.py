@@ -133,7 +133,7 @@ class Writer:
             self._at_step("read")
             plan = self._plan(tenant, events, known, fences, dropped)
             with step_time("embed"):
-                fresh = await self._embed(plan.new)
+                fresh = await embedded(self._embedder, plan.new)
             self._at_step("embedded")
             with step_time("settle"):
                 fresh, changed, superseded = await self._settle(tenant, fresh)
@@ -251,18 +251,6 @@ class Writer:
         )
         return keyed(record)
 
-    async def _embed(self, records: Sequence[MemoryRecord]) -> list[StoredMemory]:
-        if not records:
-            return []
-        passages = [passage_text(record) for record in records]
-        # A message of one sentence is a fact and an episode in the same words.
-        texts = list(dict.fromkeys(passages))
-        vectors = dict(zip(texts, await self._embedder.embed_passages(texts), strict=True))
-        sparse = await in_thread_if_long(lambda: {text: sparse_passage(text) for text in texts}, sum(map(len, texts)))
-        return [
-            StoredMemory(record, vectors[text], sparse[text]) for record, text in zip(records, passages, strict=True)
-        ]
-
     async def _settle(
         self, tenant: Tenant, fresh: Sequence[StoredMemory]
     ) -> tuple[list[StoredMemory], list[Change], list[Supersede]]:
@@ -360,8 +348,7 @@ class Writer:
                 await self._place(tenant, changed, to_archive=True)
             self._at_step("memories_written")
             if receipts:
-                docs = [Doc("receipt", r.event_id, r.model_dump(mode="json", exclude_none=True)) for r in receipts]
-                await self._store.put_docs(tenant, docs)
+                await self._store.put_docs(tenant, [receipt_doc(receipt) for receipt in receipts])
             self._at_step("receipts_written")
         now = time.time()
         for receipt in receipts:
@@ -461,6 +448,26 @@ class Writer:
         await self._write(tenant, [], changed, [])
 
 
+async def embedded(embedder: Embedder, records: Sequence[MemoryRecord]) -> list[StoredMemory]:
+    """Records with their vectors, as the store takes them. Raises `DependencyDown("embedder")`."""
+    if not records:
+        return []
+    passages = [passage_text(record) for record in records]
+    # A message of one sentence is a fact and an episode in the same words.
+    texts = list(dict.fromkeys(passages))
+    vectors = dict(zip(texts, await embedder.embed_passages(texts), strict=True))
+    sparse = await in_thread_if_long(lambda: {text: sparse_passage(text) for text in texts}, sum(map(len, texts)))
+    return [StoredMemory(record, vectors[text], sparse[text]) for record, text in zip(records, passages, strict=True)]
+
+
+async def put_in_place(store: MemoryStore, tenant: Tenant, memories: Sequence[StoredMemory]) -> None:
+    """Each into the collection of its status."""
+    for archive in (False, True):
+        here = [m for m in memories if (m.record.status is MemoryStatus.ARCHIVED) is archive]
+        if here:
+            await store.upsert(tenant, here, archive=archive)
+
+
 def derive(hood: Neighbourhood, profile: ModelProfile) -> dict[str, MemoryRecord]:
     """Every record of the neighbourhood as settling sees it."""
     verdicts = settle(hood.items, hood.near, hood.directives, hood.judged, profile=profile)
@@ -495,6 +502,10 @@ def record_outbound(tenant: Tenant, record: MemoryRecord) -> Outbound:
 def receipt_outbound(tenant: Tenant, receipt: Receipt) -> Outbound:
     headers = cloud_event("receipt", receipt.event_id, "memory", receipt.appended_at or datetime.now(UTC))
     return Outbound("receipts", event_key(tenant, receipt.event_id), receipt.to_bytes(), headers)
+
+
+def receipt_doc(receipt: Receipt) -> Doc:
+    return Doc("receipt", receipt.event_id, receipt.model_dump(mode="json", exclude_none=True))
 
 
 def supersede_outbound(tenant: Tenant, event: Supersede) -> Outbound:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Annotated, Any
 
 import typer
@@ -210,16 +210,9 @@ def _wanted(
         stage=stage,
         reason=reason,
         topic=topic.removeprefix(settings.topic_prefix) if topic else None,
-        since=_utc("since", since),
-        until=_utc("until", until),
+        since=moment("since", since) if since is not None else None,
+        until=moment("until", until) if until is not None else None,
     )
-
-
-def _utc(name: str, text: str | None) -> datetime | None:
-    if text is None:
-        return None
-    found = moment(name, text)
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
 
 
 def _chosen(settings: Settings, wanted: Wanted, everything: bool, limit: int | None) -> list[Letter]:

@@ -46,7 +46,7 @@ def decay(
     from streams.memory.decay import window_start
 
     at = datetime.now(UTC) if now is None else moment("now", now)
-    window_end = window_start(at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC))
+    window_end = window_start(at)
     found = run(planned(window_end, tenant_prefix(namespace, user)))
     for tenant, one in found if as_json else ():
         typer.echo(json.dumps({**tenant.model_dump(), **asdict(one)}, ensure_ascii=False))

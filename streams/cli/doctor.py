@@ -92,12 +92,10 @@ def _port(settings: Settings) -> Check:
 
 
 async def _model_and_store(settings: Settings) -> AsyncIterator[Check]:
-    from streams.adapters.embedders import make_embedder
-    from streams.adapters.store import make_store
-    from streams.app import embedder_options
+    from streams.app import embedder_of, store_of
 
     try:
-        embedder = make_embedder(settings.embedder, **embedder_options(settings))
+        embedder = embedder_of(settings)
         vector = (await asyncio.wait_for(embedder.embed_passages(["ping"]), 30))[0]
     except (MemstreamError, TimeoutError) as error:
         yield Check("model", False, str(error) or "did not answer within 30 s")
@@ -113,12 +111,7 @@ async def _model_and_store(settings: Settings) -> AsyncIterator[Check]:
         if not settings.qdrant_url and is_locked_by_worker(settings):
             yield Check("store", True, f"embedded in {settings.data_dir}, in use by the running worker")
             return
-        store = make_store(
-            url=settings.qdrant_url or None,
-            path=None if settings.qdrant_url else Path(settings.data_dir) / "store",
-            profile=profile,
-            api_key=settings.qdrant_api_key.get_secret_value() or None,
-        )
+        store = store_of(settings, profile)
         await store.open()
         count = await store.count()
         await store.close()

@@ -84,14 +84,14 @@ def standard(
 
 
 async def _run(settings: Settings, cases: Sequence[Case], extractor: Kind | None) -> list[Check]:
-    from streams.adapters.embedders import CachedQueries, make_embedder
+    from streams.adapters.embedders import CachedQueries
     from streams.adapters.store.edge import EdgeStore
-    from streams.app import embedder_options
+    from streams.app import embedder_of
     from streams.evaluation import Memory, run_cases
 
     async with AsyncExitStack() as stack:
         chosen = make_extractor(settings, extractor, stack)
-        model = CachedQueries(make_embedder(settings.embedder, **embedder_options(settings)))
+        model = CachedQueries(embedder_of(settings))
         stack.push_async_callback(model.close)
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         store = EdgeStore(Path(folder), model.profile)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import typer
@@ -59,7 +59,9 @@ def forget(
 
 
 def moment(name: str, text: str) -> datetime:
+    """In UTC, which a time without a zone is taken for."""
     try:
-        return datetime.fromisoformat(text)
-    except ValueError:
+        found = datetime.fromisoformat(text)
+        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    except (ValueError, OverflowError):
         fail(f"--{name}: not a time such as 2026-03-01 or 2026-03-01T09:00:00+08:00", 2)

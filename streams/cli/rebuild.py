@@ -16,7 +16,6 @@ from streams.errors import ConfigurationError
 from streams.settings import Settings, load_settings
 
 if TYPE_CHECKING:
-    from streams.ports import Embedder
     from streams.rebuild import Rebuilt
 
 
@@ -81,10 +80,11 @@ async def broker_of(settings: Settings) -> AsyncIterator[Settings]:
 
 
 async def replace_embedded(settings: Settings) -> Rebuilt:
+    from streams.app import embedder_of
     from streams.rebuild import Rebuild, TooOld, beside, discard, sole_owner, switch
 
     folder = Path(settings.data_dir) / "store"
-    embedder = make(settings)
+    embedder = embedder_of(settings)
     try:
         with sole_owner(folder):
             for attempt in (1, 2):
@@ -104,11 +104,12 @@ async def replace_embedded(settings: Settings) -> Rebuilt:
 
 async def rebuild_into(settings: Settings, url: str) -> Rebuilt:
     from streams.adapters.store import make_store
+    from streams.app import embedder_of
     from streams.rebuild import Rebuild
 
     if url.rstrip("/") == settings.qdrant_url.rstrip("/"):
         raise ConfigurationError("--into names the Qdrant that the workers use: name another, empty one")
-    embedder = make(settings)
+    embedder = embedder_of(settings)
     store = make_store(url, None, embedder.profile, api_key=settings.qdrant_api_key.get_secret_value() or None)
     try:
         await store.open()
@@ -116,13 +117,6 @@ async def rebuild_into(settings: Settings, url: str) -> Rebuilt:
     finally:
         await store.close()
         await embedder.close()
-
-
-def make(settings: Settings) -> Embedder:
-    from streams.adapters.embedders import make_embedder
-    from streams.app import embedder_options
-
-    return make_embedder(settings.embedder, **embedder_options(settings))
 
 
 def say(line: str) -> None:

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from schemas import MemoryRecord
 from streams.cli.common import err, fail, run, settings_for_client
-from streams.cli.rebuild import broker_of, make
+from streams.cli.rebuild import broker_of
 from streams.cli.recall import Namespace, User
 from streams.cli.worker import end_as_ctrl_c, one_owner
 from streams.client import MemoryClient
@@ -108,7 +108,7 @@ async def import_here(settings: Settings, records: list[MemoryRecord], after_for
 
 
 async def write_import(settings: Settings, records: list[MemoryRecord], after_forget: bool) -> Taken:
-    from streams.adapters.store import make_store
+    from streams.app import embedder_of, store_of
     from streams.emitter import Emitter
     from streams.health import Health
     from streams.memory.redaction import Redactor, load_policy
@@ -117,13 +117,8 @@ async def write_import(settings: Settings, records: list[MemoryRecord], after_fo
 
     await ensure_topics(settings)
     await no_writer(settings)
-    embedder = make(settings)
-    store = make_store(
-        settings.qdrant_url or None,
-        None if settings.qdrant_url else Path(settings.data_dir) / "store",
-        embedder.profile,
-        api_key=settings.qdrant_api_key.get_secret_value() or None,
-    )
+    embedder = embedder_of(settings)
+    store = store_of(settings, embedder.profile)
     emitter = Emitter(settings, Health(roles_ready={}))
     try:
         await store.open()

@@ -179,6 +179,7 @@ class Delete(Request):
     @model_validator(mode="after")
     def _one_of_them(self) -> Self:
         given = self.filters is not None and bool(self.filters.model_dump(exclude_none=True, exclude_defaults=True))
+        # A filter that names nothing would match everything: it is none, and stands beside no ids either.
         if bool(self.memory_ids) == given or (self.filters is not None and not given):
             raise ValueError("give either memory_ids or at least one filter; /memory/forget erases everything")
         return self

@@ -12,6 +12,7 @@ from fastapi.responses import StreamingResponse
 
 from schemas import ConversationEvent, EventOutcome, MemoryRecord
 from schemas.events import EventId
+from streams.batches import batched
 from streams.client import DeadlineExceeded, MemoryClient
 from streams.http import models
 from streams.http.guard import Caller, Guard, guarded
@@ -111,14 +112,10 @@ def make_router(guard: Guard, client: MemoryClient) -> APIRouter:
     async def delete(body: models.Delete, response: Response, caller: Who, deadline: Deadline) -> models.Erased:
         tenant = {"user_id": body.user_id, "namespace": caller.namespace(body.namespace)}
         ids = body.memory_ids
-        # `filters` that name nothing match everything: they count only where no id is given.
-        if body.filters is not None and not ids:
+        if body.filters is not None:
             known = await client.export(**tenant, deadline=deadline)
             ids = tuple(memory.memory_id for memory in known if body.filters.match(memory))
-        parts = [
-            await erase(response, tenant, deadline, memory_ids=ids[at : at + IDS_A_COMMAND])
-            for at in range(0, len(ids), IDS_A_COMMAND)
-        ]
+        parts = [await erase(response, tenant, deadline, memory_ids=part) for part in batched(ids, IDS_A_COMMAND)]
         return models.Erased.together(parts)
 
     @router.post("/forget", summary="Erase for good: everything, an interval, a session, events")

@@ -72,7 +72,7 @@ def here(line: Pipeline) -> Settings:
 
 
 async def rebuilt(line: Pipeline, embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> Rebuilt:
-    monkeypatch.setattr(command, "make", lambda _: embedder)
+    monkeypatch.setattr("streams.app.embedder_of", lambda _: embedder)
     return await command.replace_embedded(here(line))
 
 

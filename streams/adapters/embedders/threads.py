@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from streams.adapters.embedders.text import clean
 from streams.adapters.embedders.vectors import unit_rows
+from streams.batches import batched
 from streams.errors import DependencyDown
 from streams.ports import ModelProfile, Vectors
 
@@ -64,7 +65,7 @@ class ThreadedEmbedder:
         return np.asarray(vectors[0], dtype=np.float32)
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        chunks = [await self._embed_passages(texts[start : start + CHUNK]) for start in range(0, len(texts), CHUNK)]
+        chunks = [await self._embed_passages(part) for part in batched(texts, CHUNK)]
         return np.concatenate(chunks) if chunks else np.zeros((0, self._profile.dimension), np.float32)
 
     async def close(self) -> None:
@@ -92,7 +93,9 @@ class ThreadedEmbedder:
 
     def _work_off(self) -> None:
         """On the thread for passages: one chunk of what waits. Finds nothing when an earlier call took it along."""
-        chunk = self._take()
+        self._answer(self._take())
+
+    def _answer(self, chunk: Sequence[_Waiting]) -> None:
         if not chunk:
             return
         try:
@@ -103,7 +106,7 @@ class ThreadedEmbedder:
                 return
             # One caller's text must not fail another's.
             for waiting in chunk:
-                self._encode_alone(waiting)
+                self._answer([waiting])
             return
         at = 0
         for waiting in chunk:
@@ -120,12 +123,6 @@ class ThreadedEmbedder:
                     chunk.append(waiting)
                     size += len(waiting.texts)
         return chunk
-
-    def _encode_alone(self, waiting: _Waiting) -> None:
-        try:
-            _tell(waiting, self._encode(self._encode_passages, waiting.texts))
-        except BaseException as error:
-            _tell(waiting, error)
 
     async def _embed(self, thread: ThreadPoolExecutor, encode: Encode, texts: Sequence[str]) -> Vectors:
         try:

@@ -31,6 +31,7 @@ from streams.adapters.store.payload import (
     point_id,
 )
 from streams.adapters.store.places import Anchor, InGroup, Place, around, rank_of, undecided
+from streams.batches import batched
 from streams.ports import Doc, ModelProfile, Scored, SparseVector, StoredMemory, Vectors, Where
 
 T = TypeVar("T")
@@ -52,11 +53,6 @@ _WHERE_IT_STANDS = ("tenant", "session_id", "sequence")
 _MEMORY = ("tenant", RECORD)
 # What the window job looks at. Archived ones are elsewhere, unless a crash came before they were moved.
 _ONLINE = (MemoryStatus.ACTIVE.value, MemoryStatus.ARCHIVED.value)
-
-
-def _chunks(items: Sequence[T], size: int = CHUNK) -> Iterable[Sequence[T]]:
-    for at in range(0, len(items), size):
-        yield items[at : at + size]
 
 
 def _unique(items: Iterable[T]) -> list[T]:
@@ -105,7 +101,7 @@ class EngineStore:
         self._forget(here, known)
         self._forget(there, elsewhere)
         try:
-            for chunk in _chunks(list(points.values())):
+            for chunk in batched(list(points.values()), CHUNK):
                 await self._engine.upsert(here, chunk)
             # A memory is in one collection.
             await self._delete_rows(tenant, there, elsewhere)
@@ -132,7 +128,7 @@ class EngineStore:
             rows = await self._own(tenant, collection, list(payloads), fields=_WHERE_IT_STANDS)
             self._forget(collection, rows)
             try:
-                for chunk in _chunks(rows):
+                for chunk in batched(rows, CHUNK):
                     await self._engine.overwrite(collection, [(row.id, payloads[row.id]) for row in chunk])
             except BaseException:
                 self._forget_all()
@@ -154,7 +150,7 @@ class EngineStore:
 
     async def move(self, tenant: Tenant, memory_ids: Sequence[str], *, to_archive: bool) -> None:
         source = _collection(not to_archive)
-        for chunk in _chunks(_unique(map(point_id, memory_ids))):
+        for chunk in batched(_unique(map(point_id, memory_ids)), CHUNK):
             rows = await self._own(tenant, source, chunk, fields=_MEMORY, vectors=True)
             # Written there, then deleted here: `upsert` does both in this order.
             await self.upsert(tenant, [self._memory(row) for row in rows], archive=to_archive)
@@ -162,7 +158,7 @@ class EngineStore:
     async def _delete_rows(self, tenant: Tenant, collection: str, rows: Sequence[Row]) -> None:
         self._forget(collection, rows)
         try:
-            for chunk in _chunks(rows):
+            for chunk in batched(rows, CHUNK):
                 await self._engine.delete(collection, of_tenant(tenant, Ids(tuple(row.id for row in chunk))))
         except BaseException:
             self._forget_all()
@@ -326,7 +322,7 @@ class EngineStore:
     # Documents
 
     async def put_docs(self, tenant: Tenant, docs: Sequence[Doc]) -> None:
-        for chunk in _chunks([doc_point(tenant, doc) for doc in docs]):
+        for chunk in batched([doc_point(tenant, doc) for doc in docs], CHUNK):
             await self._engine.upsert(STATE, chunk)
 
     async def get_docs(self, tenant: Tenant, kind: str, keys: Sequence[str]) -> list[Doc]:
@@ -346,7 +342,7 @@ class EngineStore:
                 return sorted(docs, key=lambda doc: (doc.kind, doc.key))
 
     async def delete_docs(self, tenant: Tenant, kind: str, keys: Sequence[str]) -> None:
-        for chunk in _chunks(_unique(doc_id(tenant, kind, key) for key in keys)):
+        for chunk in batched(_unique(doc_id(tenant, kind, key) for key in keys), CHUNK):
             await self._engine.delete(STATE, of_tenant(tenant, Ids(tuple(chunk))))
 
     # Maintenance, across tenants
@@ -414,7 +410,7 @@ class EngineStore:
         vectors: bool = False,
     ) -> list[Row]:
         rows: list[Row] = []
-        for chunk in _chunks(ids):
+        for chunk in batched(ids, CHUNK):
             rows.extend(await self._engine.retrieve(collection, chunk, fields=fields, vectors=vectors))
         return rows
 
