@@ -46,8 +46,9 @@ _WORK_ON = re.compile(
     re.IGNORECASE,
 )
 _HEAD = re.compile(r"[^\n]{1,300}?(?::\s*\n?|：\s*\n?|\n)")
+# Looked for in "\n" + text: a search that begins with one letter is many times faster than one that begins with "^".
 _LETTER = re.compile(
-    r"^\s*(?:dear\b[^\n]{0,60}[,:]|subject:|from:|to:|hi [A-Z{\[]\w*[^\n]{0,20},\s*$|尊敬的[^\n]{0,20}[：:]"
+    r"\n[^\S\n]*(?:dear\b[^\n]{0,60}[,:]|subject:|from:|to:|hi [A-Z{\[]\w*[^\n]{0,20},\s*$|尊敬的[^\n]{0,20}[：:]"
     r"|[\w .]{2,30}\s+\d?\d:\d\d\s*$)",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -71,9 +72,9 @@ def own_words(text: str) -> str:
     least = _MATERIAL_MIN_CJK if is_chinese(text[:200]) else _MATERIAL_MIN
     if head and len(text) - head.end() >= least and _WORK_ON.search(head.group()):
         return head.group() + _spaces(text[head.end() :])
-    letter = _LETTER.search(text) if "\n" in text else None
+    letter = _LETTER.search("\n" + text) if "\n" in text else None
     if letter:
-        end = _LETTER_END.search(text, letter.end())
+        end = _LETTER_END.search(text, letter.end() - 1)
         stop = end.end() if end else len(text)
         return text[: letter.start()] + _spaces(text[letter.start() : stop]) + text[stop:]
     return text
