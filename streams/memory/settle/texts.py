@@ -29,6 +29,7 @@ REJECTED_SHARE: Final = 0.6
 MAX_VALUE_WORDS: Final = 8
 COPULAS: Final = frozenset(["is", "was", "are", "were", "be", "am", "'s", "named", "called", "是", "为", "叫", "在"])
 _AUXILIARY: Final = COPULAS | frozenset(["has", "have", "had", "does", "do", "did", "will", "can"])
+ATTITUDES: Final = frozenset({"like", "want", "interest", "sustain"})
 _SELF: Final = frozenset({"i", "we", "user", "我", "我们"})
 _PREPOSITIONS: Final = frozenset(
     ["by", "in", "on", "at", "of", "to", "from", "with", "for", "about", "as", "into", "over", "under"]
@@ -160,8 +161,10 @@ def alike(one: Wording, other: Wording, similarity: float, profile: ModelProfile
     """Near enough to be one statement: by meaning alone, or by less of it when the words agree as well."""
     if similarity >= profile.duplicate:
         return True
-    shared = len(one.content & other.content)
-    smaller, larger = sorted((len(one.content), len(other.content)))
+    # That both tell a liking says nothing of what is liked.
+    told, told_other = one.content - ATTITUDES, other.content - ATTITUDES
+    shared = len(told & told_other)
+    smaller, larger = sorted((len(told), len(told_other)))
     if not smaller:
         return False
     # One half of the way from `conflict` to `duplicate` when every word agrees, a bit over `duplicate` when none does.

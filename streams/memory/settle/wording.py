@@ -78,6 +78,20 @@ _QUANTITY: Final = {
     "only": ("only", "exclusively", "solely", "只", "仅"),
 }
 
+_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH_NAME: Final = (
+    "(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    "|nov(?:ember)?|dec(?:ember)?)"
+)
+_MONTH_OF_A_DATE: Final = re.compile(
+    rf"\b{_MONTH_NAME}\.? (?=\d)|(?<=\d)(?:st|nd|rd|th)?(?: of)? {_MONTH_NAME}\b", re.IGNORECASE
+)
+
+
+def _months(text: str) -> set[str]:
+    """Names of months beside a number: elsewhere "may" is a verb and "June" may be a person."""
+    return {(before or after).lower() for before, after in _MONTH_OF_A_DATE.findall(text)}
+
 
 @lru_cache(maxsize=20_000)
 def key(text: str) -> str:
@@ -117,6 +131,8 @@ def figures(text: str) -> frozenset[str]:
         if rest and not re.fullmatch(r"\.\d+", rest):
             # A time of day is one figure; a date and a range are the figures that they join.
             parts = [whole + rest] if ":" in rest else re.split(r"[./-]", whole + rest)
+            if len(parts) == 3 and len(whole) == 4:
+                found.add("month" + parts.pop(1).lstrip("0"))
             found.update(part.lstrip("0").replace(":00", "") for part in parts)
         else:
             value = float(whole.replace(",", "") + (rest or "")) * _MAGNITUDE.get((unit or "").lower(), 1)
@@ -124,6 +140,7 @@ def figures(text: str) -> frozenset[str]:
     found.update(f"{_chinese_number(m.group()):g}" for m in _CN_NUMBER.finditer(folded))
     found.update(f"{_EN_NUMBER[w]:g}" for w in re.findall(r"[a-z]+", folded) if w in _EN_NUMBER)
     found.update(f"day{_WEEKDAYS[d]}" for d in _DAY.findall(folded))
+    found.update(f"month{_MONTHS.index(name[:3]) + 1}" for name in _months(folded))
     return frozenset(found)
 
 
@@ -174,9 +191,9 @@ _QUOTED: Final = re.compile(r"[《「『“\"]([^》」』”\"]{1,40})[》」�
 
 def names(text: str) -> frozenset[str]:
     """Latin words with a capital inside a sentence, and what stands in quotation marks or title marks."""
-    text = unicodedata.normalize("NFKC", text)
+    text = unicodedata.normalize("NFKC", text).replace("’", "'")
     found: Iterable[str] = [*_NAME.findall(text), *_QUOTED.findall(text)]
-    return frozenset(fold(n).strip(" .'’") for n in found) - {"i", "i'm", "i've", "i'll", "i'd", ""}
+    return frozenset(fold(n).strip(" .'’") for n in found) - {"i", "i'm", "i've", "i'll", "i'd", ""} - _months(text)
 
 
 # "User likes", "the user's", "I am", "用户": whose statement it is, in a note or in their own words.

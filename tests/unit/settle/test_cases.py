@@ -60,6 +60,14 @@ def test_a_late_older_fact_is_born_superseded() -> None:
     assert found[0].supersedes == (late.memory_id,)
 
 
+def test_what_is_liked_makes_two_likings_one_not_that_both_are() -> None:
+    near = 0.7 * PROFILE.duplicate + 0.3 * PROFILE.conflict
+    travel, areas = record(1, 1, "Dislikes long travel times"), record(2, 2, "Dislikes scenic areas")
+    assert statuses(travel, areas, near=near) == [ACTIVE, ACTIVE]
+    again = record(3, 2, "Hates long travel times")
+    assert statuses(travel, again, near=near) == [ACTIVE, DUPLICATE]
+
+
 def test_three_employers_leave_one() -> None:
     jobs = [
         record(i, i, f"I work at {c}", attribute="employer", value=c, cardinality="single") for i, c in enumerate("ABC")
