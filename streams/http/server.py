@@ -111,13 +111,15 @@ def bound_socket(settings: Settings, what: str = GATEWAY, advice: str = OTHER_PO
 
 @contextlib.asynccontextmanager
 async def listening(
-    app: ASGIApp, settings: Settings, *, what: str = GATEWAY, advice: str = OTHER_PORT
+    app: ASGIApp, settings: Settings, listener: socket.socket | None = None
 ) -> AsyncIterator[tuple[str, int]]:
-    """Serves `app`; yields the address. At the end no new connection is taken, and what is under way may end.
+    """Serves `app` on `listener`, or where the settings say; yields the address.
+
+    At the end no new connection is taken, and what is under way may end.
 
     Raises `ConfigurationError`.
     """
-    with contextlib.closing(bound_socket(settings, what, advice)) as listener:
+    with contextlib.closing(listener or bound_socket(settings)) as listener:
         server = Server(
             uvicorn.Config(
                 app,

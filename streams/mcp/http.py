@@ -12,7 +12,7 @@ from streams.errors import ConfigurationError
 from streams.http.guard import Guard
 from streams.http.keys import KeyRing
 from streams.http.problems import Problem, answer
-from streams.http.server import listening
+from streams.http.server import bound_socket, listening
 from streams.mcp.link import Link
 from streams.mcp.server import MemoryServer
 from streams.mcp.stopping import stop_signal
@@ -50,6 +50,8 @@ async def serve_http(
             f"without API keys (MEMSTREAM_HTTP_AUTH=off) whoever reaches {settings.http_host} could read all memories: "
             "set MEMSTREAM_HTTP_AUTH=keys, or listen on 127.0.0.1"
         )
+    # Before anything runs: an error inside the sessions' task group would come out wrapped.
+    listener = bound_socket(settings, "the MCP server", "choose another with --port")
     stop = stop_signal()
     server = MemoryServer(link, user_id)
     # No tool sends anything but its answer, so there is no session to keep.
@@ -64,7 +66,7 @@ async def serve_http(
     try:
         async with (
             server.session_manager.run(),
-            listening(gate, settings, what="the MCP server", advice="choose another with --port") as (host, port),
+            listening(gate, settings, listener) as (host, port),
         ):
             say(f"ready: MCP on http://{f'[{host}]' if ':' in host else host}:{port}{PATH}. Ctrl-C stops.")
             await stop.wait()
