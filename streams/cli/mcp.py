@@ -34,8 +34,8 @@ def mcp(
         from streams.mcp.http import serve_http
         from streams.mcp.link import Link
         from streams.mcp.stdio import serve_stdio
-    except ModuleNotFoundError as error:
-        fail(f"{error.name} is not installed: pip install 'memstream\\[mcp]'")
+    except ModuleNotFoundError:
+        fail("the packages for MCP are not installed: pip install 'memstream\\[mcp]'")
     namespace = one_name("--namespace", namespace)
     user = None if user is None else one_name("--user", user)
     settings = load_settings(http_host=host, http_port=port)

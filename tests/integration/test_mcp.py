@@ -309,3 +309,19 @@ async def test_wrong_use_is_refused_before_it_starts(server: Server) -> None:
     _, told = await asyncio.to_thread(nobody.communicate, timeout=60)
     assert nobody.returncode == 2
     assert "--user: " in told
+
+
+async def test_without_the_extra_it_names_it(server: Server) -> None:
+    without = "import sys; sys.modules['mcp'] = None; from streams.cli import main; sys.exit(main())"
+    told = await asyncio.to_thread(
+        subprocess.run,
+        [sys.executable, "-c", without, "mcp", "--namespace", "shop"],
+        env={**os.environ, **server.environment},
+        cwd=server.folder,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert told.returncode == 1
+    assert told.stderr == "memstream: the packages for MCP are not installed: pip install 'memstream[mcp]'\n"
