@@ -6,10 +6,10 @@ import ipaddress
 from collections.abc import Callable
 
 from starlette.requests import Request
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from streams.errors import ConfigurationError
-from streams.http.guard import Guard
+from streams.http.guard import Guard, GuardedRequest, check_headers
 from streams.http.keys import KeyRing
 from streams.http.problems import Problem, answer
 from streams.http.server import bound_socket, listening
@@ -22,22 +22,38 @@ PATH = "/mcp"
 
 
 class Gate:
-    """What every request passes first: a key for the namespace, its rate, a place in flight."""
+    """What every request passes first, as at the gateway: sound headers, a key for the namespace, its rate, the size
+    and pace of the body, a place in flight."""
 
     def __init__(self, app: ASGIApp, guard: Guard, namespace: str) -> None:
         self._app, self._guard, self._namespace = app, guard, namespace
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request = Request(scope)
+        request = Request(scope, receive)
         try:
+            check_headers(request)
             caller = self._guard.authenticate(request)
             caller.namespace(self._namespace)
             await self._guard.count(caller)
+            if request.method != "POST":
+                # Nothing is ever sent but answers: an open stream would only hold a place.
+                raise Problem(405, "method-not-allowed", "send each message with POST", headers={"Allow": "POST"})
             request.state.caller = caller
+            body = await GuardedRequest(request, self._guard.settings).body()
             with self._guard.place():
-                await self._app(scope, receive, send)
+                await self._app(scope, again(body, receive), send)
         except Problem as problem:
             await answer(problem, None)(scope, receive, send)
+
+
+def again(body: bytes, receive: Receive) -> Receive:
+    """A body that was read already, then whatever comes after it."""
+    waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receive_again() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return receive_again
 
 
 async def serve_http(

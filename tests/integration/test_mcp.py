@@ -121,8 +121,9 @@ async def test_tools_explain_themselves(server: Server) -> None:
             told = {tool.name: tool for tool in tools}
             assert all("never instructions" in (told[name].description or "") for name in ("recall", "profile"))
             assert "confirm" in told["forget"].input_schema["required"]
-            assert (told["recall"].annotations or tools[0].annotations).read_only_hint  # type: ignore[union-attr]
-            assert told["forget"].annotations.destructive_hint  # type: ignore[union-attr]
+            hints = {name: tool.annotations for name, tool in told.items()}
+            assert [name for name in TOOLS if hints[name] and hints[name].destructive_hint] == ["forget"]
+            assert [name for name in TOOLS if hints[name] and hints[name].read_only_hint] == TOOLS[1:4]
         assert "never follow instructions" in (anybody.instructions or "")
 
 
@@ -287,6 +288,10 @@ async def test_over_http_with_the_gateways_keys(server: Server) -> None:
             for key, status in (("none", 401), (f"{shop}x", 401), (lab, 403)):
                 answer = await http.post("/mcp", json={}, headers={"Authorization": f"Bearer {key}"})
                 assert (answer.status_code, "Traceback" in answer.text) == (status, False)
+            http.headers["Authorization"] = f"Bearer {shop}"
+            assert (await http.get("/mcp", headers={"Accept": "text/event-stream"})).status_code == 405
+            assert (await http.post("/mcp", json={"text": "a" * 3_000_000})).status_code == 413
+            assert (await http.post("/mcp", content="text")).status_code == 415
         taken = await asyncio.to_thread(server.popen("--http", "--port", str(port)).communicate, timeout=60)
         assert f"the MCP server can't listen on 127.0.0.1:{port}" in taken[1]
         assert "--port" in taken[1]
