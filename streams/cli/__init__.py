@@ -17,6 +17,7 @@ from streams.cli import (
     extract,
     forget,
     keys,
+    mcp,
     publish,
     rebuild,
     recall,
@@ -49,6 +50,7 @@ transfer.register(app)
 dead_letters.register(app)
 topics.register(app)
 keys.register(app)
+mcp.register(app)
 redact.register(app)
 extract.register(app)
 evaluation.register(app)

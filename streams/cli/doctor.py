@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import typer
+from pydantic import SecretStr
 
 from streams.cli.common import kafka_folder, out, run, settings_for_client
 from streams.errors import MemstreamError
@@ -17,6 +18,8 @@ from streams.settings import Settings, load_settings
 from streams.topics import check_topics
 
 LEAST_FREE_BYTES = 1 << 30
+ENDPOINT_SECONDS = 10.0
+MODELS_SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,8 @@ async def examine() -> AsyncIterator[Check]:
             yield check
     yield _disk(settings)
     yield _port(settings)
+    async for check in _endpoints(settings):
+        yield check
     async for check in _model_and_store(settings):
         yield check
 
@@ -89,6 +94,40 @@ def _port(settings: Settings) -> Check:
         taken = probe.connect_ex((settings.metrics_host, settings.metrics_port)) == 0
     state = "in use (by a running worker, or by something else: set MEMSTREAM_METRICS_PORT)" if taken else "free"
     return Check("metrics port", True, f"{settings.metrics_port} is {state}")
+
+
+async def _endpoints(settings: Settings) -> AsyncIterator[Check]:
+    """Whether the configured models are among those that OpenAI-compatible endpoints list."""
+    if settings.extractor == "model":
+        url, key = settings.chat_base_url, settings.chat_api_key
+        yield await _endpoint("chat", settings.chat_model, url, key, only_proof=True)
+    if settings.embedder.startswith("openai:"):
+        url, key = settings.embedder_base_url, settings.embedder_api_key
+        name = settings.embedder.removeprefix("openai:")
+        # Not every list has the models for embeddings: the check `model` makes a vector.
+        yield await _endpoint("embedder", name, url, key, only_proof=False)
+
+
+async def _endpoint(what: str, model: str, url: str, key: SecretStr, *, only_proof: bool) -> Check:
+    """`only_proof`: no other check asks this model for anything, so that it must be listed."""
+    from streams.adapters.model_list import has_model, list_models
+    from streams.app import OPENAI
+
+    name, setting = f"{what} endpoint", f"MEMSTREAM_{what.upper()}"
+    if not model:
+        return Check(name, False, f"no model is chosen: set {setting}_MODEL")
+    url = url or OPENAI
+    where = url.rpartition("@")[2]
+    try:
+        models = await list_models(url, key, seconds=ENDPOINT_SECONDS, dependency=what)
+    except MemstreamError as error:
+        return Check(name, False, f"{where}: {error}. Check {setting}_BASE_URL and {setting}_API_KEY")
+    if models is None:
+        return Check(name, not only_proof, f"{where} lists no models (HTTP 404): does {setting}_BASE_URL end in /v1?")
+    if has_model(models, model):
+        return Check(name, True, f"{where} has {model}")
+    shown = ", ".join(models[:MODELS_SHOWN]) + (", ..." if len(models) > MODELS_SHOWN else "")
+    return Check(name, not only_proof, f"{where} does not list {model}; it has {shown or 'no model'}")
 
 
 async def _model_and_store(settings: Settings) -> AsyncIterator[Check]:

@@ -53,6 +53,11 @@ class Caller:
             raise Problem(403, "forbidden-namespace", "this API key is not bound to that namespace")
         return given
 
+    def require(self, verb: str) -> None:
+        """Raises `Problem` 403 for what the key may not do."""
+        if self.key is not None and verb not in self.key.verbs:
+            raise Problem(403, "forbidden-verb", f"this API key may not {verb}")
+
 
 class Guard:
     """One a gateway. `keys` is None when authorization is off."""
@@ -74,8 +79,8 @@ class Guard:
             self._remind_at = time.monotonic() + REMIND_SECONDS
             log.warning("authorization is OFF (MEMSTREAM_HTTP_AUTH=off): whoever reaches the port may do everything")
 
-    def authenticate(self, request: Request, verb: str) -> Caller:
-        """Raises `Problem` 401 or 403."""
+    def authenticate(self, request: Request) -> Caller:
+        """Raises `Problem` 401."""
         self.remind()
         if self._keys is None:
             return Caller(None)
@@ -88,8 +93,6 @@ class Guard:
                 "send an API key as `Authorization: Bearer KEY`; `memstream keys add` makes one",
                 headers={"WWW-Authenticate": "Bearer"},
             )
-        if verb not in key.verbs:
-            raise Problem(403, "forbidden-verb", f"this API key may not {verb}")
         return Caller(key)
 
     async def count(self, caller: Caller) -> None:
@@ -194,7 +197,8 @@ def guarded(guard: Guard) -> type[APIRoute]:
 
             async def pass_guard(request: Request) -> Response:
                 check_headers(request)
-                caller = guard.authenticate(request, verb)
+                caller = guard.authenticate(request)
+                caller.require(verb)
                 await guard.count(caller)
                 checked = GuardedRequest(request, guard.settings)
                 checked.state.caller = caller

@@ -27,6 +27,8 @@ IDLE_SECONDS = 75
 # Beyond this, connections are answered with 503 at once: each costs a descriptor and some buffers.
 MAX_CONNECTIONS = 2048
 BACKLOG = 1024
+GATEWAY = "the HTTP gateway"
+OTHER_PORT = "set MEMSTREAM_HTTP_PORT to another port, or to 0 for no gateway"
 
 
 class Server(uvicorn.Server):
@@ -92,8 +94,8 @@ def timed(seconds: float) -> type[asyncio.Protocol]:
     return TimedProtocol
 
 
-def bound_socket(settings: Settings) -> socket.socket:
-    """Raises `ConfigurationError` when the port is taken."""
+def bound_socket(settings: Settings, what: str = GATEWAY, advice: str = OTHER_PORT) -> socket.socket:
+    """`what` can't listen and `advice` are words of the error. Raises `ConfigurationError` when the port is taken."""
     family = socket.AF_INET6 if ":" in settings.http_host else socket.AF_INET
     bound = socket.socket(family, socket.SOCK_STREAM)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -102,19 +104,22 @@ def bound_socket(settings: Settings) -> socket.socket:
     except OSError as error:
         bound.close()
         raise ConfigurationError(
-            f"the HTTP gateway can't listen on {settings.http_host}:{settings.http_port} ({error.strerror}): "
-            "set MEMSTREAM_HTTP_PORT to another port, or to 0 for no gateway"
+            f"{what} can't listen on {settings.http_host}:{settings.http_port} ({error.strerror}): {advice}"
         ) from None
     return bound
 
 
 @contextlib.asynccontextmanager
-async def listening(app: ASGIApp, settings: Settings) -> AsyncIterator[tuple[str, int]]:
-    """Serves `app`; yields the address. At the end no new connection is taken, and what is under way may end.
+async def listening(
+    app: ASGIApp, settings: Settings, listener: socket.socket | None = None
+) -> AsyncIterator[tuple[str, int]]:
+    """Serves `app` on `listener`, or where the settings say; yields the address.
+
+    At the end no new connection is taken, and what is under way may end.
 
     Raises `ConfigurationError`.
     """
-    with contextlib.closing(bound_socket(settings)) as listener:
+    with contextlib.closing(listener or bound_socket(settings)) as listener:
         server = Server(
             uvicorn.Config(
                 app,
