@@ -1,4 +1,4 @@
-"""`MemoryClient` for code without an event loop: the same methods, deadlines and errors, each call waits for its answer.
+"""`MemoryClient` for code without an event loop: the same methods, deadlines and errors, and calls that wait.
 
     with SyncMemoryClient("localhost:9092", namespace="shop") as memory:
         memory.publish(user_id="1001", session_id="chat-7", text="I always take the window seat.")
