@@ -9,20 +9,19 @@ One event loop in one thread of its own carries all calls; any number of threads
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import os
 import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import CancelledError, Future
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, Self, TypeVar
 
 from streams.client import IN_FLIGHT, MemoryClient, MemoryClientError, Unavailable
 
 if TYPE_CHECKING:
-    from anyio.from_thread import BlockingPortal
-
     import schemas
     from streams.settings import Settings
 
@@ -62,6 +61,14 @@ def _in_parts(
     return call
 
 
+class _Running(NamedTuple):
+    client: MemoryClient
+    loop: asyncio.AbstractEventLoop
+    stop: asyncio.Event
+    thread: threading.Thread
+    process: int
+
+
 class SyncMemoryClient:
     """One a service, for all of its threads. A process that forks opens it in each child.
 
@@ -82,24 +89,35 @@ class SyncMemoryClient:
             MemoryClient, bootstrap, namespace=namespace, service=service, deadline=deadline, settings=settings
         )
         self._lock = threading.Lock()
-        self._open: tuple[BlockingPortal, MemoryClient, ExitStack, int] | None = None
+        self._running: _Running | None = None
         self._calls: set[Future[Any]] = set()
 
     def __enter__(self) -> Self:
-        # At the first use, not at import: nothing else here needs it.
-        from anyio.from_thread import start_blocking_portal
-
-        if self._open is not None:
+        if self._running is not None:
             raise MemoryClientError("the client is open already")
-
-        async def made() -> MemoryClient:
-            return self._make()
-
-        with ExitStack() as stack:
-            portal = stack.enter_context(start_blocking_portal(name="memstream-client"))
-            client = stack.enter_context(portal.wrap_async_context_manager(portal.call(made)))
-            self._open = portal, client, stack.pop_all(), os.getpid()
+        started: Future[_Running] = Future()
+        # A daemon: a program that forgets to close ends all the same.
+        threading.Thread(target=self._run, args=(started,), name="memstream-client", daemon=True).start()
+        self._running = started.result()
         return self
+
+    def _run(self, started: Future[_Running]) -> None:
+        """The thread: opens the client, waits, closes it."""
+
+        async def life() -> None:
+            async with self._make() as client:
+                running = _Running(
+                    client, asyncio.get_running_loop(), asyncio.Event(), threading.current_thread(), os.getpid()
+                )
+                started.set_result(running)
+                await running.stop.wait()
+
+        try:
+            asyncio.run(life())
+        except BaseException as error:
+            if started.done():
+                raise
+            started.set_exception(error)
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -107,26 +125,33 @@ class SyncMemoryClient:
     def close(self) -> None:
         """Ends what still waits in other threads with `Unavailable`, then the connections and the thread."""
         with self._lock:
-            opened, self._open = self._open, None
+            running, self._running = self._running, None
             calls = self._calls.copy()
-        if opened is None or opened[3] != os.getpid():
+        if running is None or running.process != os.getpid():
             return
         for call in calls:
             call.cancel()
-        opened[2].close()
+        running.loop.call_soon_threadsafe(running.stop.set)
+        running.thread.join()
 
     def call(self, function: Callable[[MemoryClient], Awaitable[T]]) -> T:
         """What `function` of the `MemoryClient` underneath returns: it runs in the client's thread and must not block.
 
         For several requests at once: `memory.call(lambda client: asyncio.gather(...))`.
         """
+
+        async def work(client: MemoryClient) -> T:
+            return await function(client)
+
         with self._lock:
-            if self._open is None:
+            running = self._running
+            if running is None:
                 raise Unavailable("the client is not open: use `with SyncMemoryClient(...)`")
-            portal, client, _, process = self._open
-            if process != os.getpid():
+            if running.process != os.getpid():
                 raise Unavailable("the client was opened before this process was forked: open one in each process")
-            future: Future[T] = portal.start_task_soon(function, client)
+            if running.thread is threading.current_thread():
+                raise MemoryClientError("a call inside a call: await the `MemoryClient` that the function was given")
+            future = asyncio.run_coroutine_threadsafe(work(running.client), running.loop)
             self._calls.add(future)
         future.add_done_callback(self._calls.discard)
         try:

