@@ -44,7 +44,7 @@ def recall_before(memory: MemoryClient | SyncMemoryClient, *, deadline: float = 
         try:
             block = await client.memory_prompt(messages=turns, deadline=deadline, **_tenant(config), **options)
         except (Unavailable, DeadlineExceeded) as error:
-            log.warning("answering without memories: %s", type(error).__name__)
+            log.warning("answering without memories: %s: %s", type(error).__name__, error)
             block = ""
         return {"memory": block}
 
