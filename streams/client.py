@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -37,6 +37,8 @@ else:
 MAX_REQUEST_BYTES = MAX_RECORD_BYTES + 64 * 1024
 # After the deadline a typed error may still be on its way back.
 GRACE_SECONDS = 0.1
+# Events of `publish_many` that wait for their acknowledgement together.
+IN_FLIGHT = 500
 
 Reply = TypeVar("Reply", bound="pydantic.BaseModel")
 
@@ -192,7 +194,9 @@ class MemoryClient:
             return self._parsed(value, schemas.EventOutcome)
         raise DeadlineExceeded("no outcome in time; the event is published and will be handled", published=True)
 
-    async def publish_many(self, events: Iterable[schemas.ConversationEvent | Mapping[str, Any]]) -> AsyncIterator[str]:
+    async def publish_many(
+        self, events: Iterable[schemas.ConversationEvent | Mapping[str, Any]]
+    ) -> AsyncGenerator[str, None]:
         """Publish in order, many in flight; yields each id when all replicas have it. `async for` over it."""
         pending: list[tuple[str, asyncio.Future[Any]]] = []
         for event in events:
@@ -208,7 +212,7 @@ class MemoryClient:
             except KafkaError as error:
                 raise Unavailable(type(error).__name__) from None
             pending.append((made.event_id, future))
-            if len(pending) >= 500:
+            if len(pending) >= IN_FLIGHT:
                 async for event_id in _acknowledged(pending):
                     yield event_id
                 pending = []
@@ -242,7 +246,7 @@ class MemoryClient:
         await self._produce("supersede", made.tenant, value, headers, None)
 
     async def correct(
-        self, memory_id: str, text: str, *, user_id: str | int, namespace: str | None = None, **fields: Any
+        self, /, memory_id: str, text: str, *, user_id: str | int, namespace: str | None = None, **fields: Any
     ) -> schemas.EventOutcome:
         """Replace a memory by new text, which is redacted and extracted like all text."""
         return await self.publish_and_wait(
@@ -319,6 +323,7 @@ class MemoryClient:
 
     async def recall(
         self,
+        /,
         query: str = "",
         *,
         user_id: str | int,
@@ -334,6 +339,24 @@ class MemoryClient:
         replies = await self._ask("recall", user_id, namespace, deadline, query=query, **options)
         return replies[0]
 
+    async def memory_prompt(
+        self,
+        /,
+        query: str = "",
+        *,
+        user_id: str | int,
+        namespace: str | None = None,
+        deadline: float | None = None,
+        **options: Any,
+    ) -> str:
+        """What `recall` finds as a block for a system message, about 150 tokens at most; "" when nothing is relevant.
+
+        The block says of itself that it is data, and holds nothing that could close it or open a role.
+        """
+        asked = {**options, "format": "prompt"}
+        found = await self.recall(query, user_id=user_id, namespace=namespace, deadline=deadline, **asked)
+        return found.prompt or ""
+
     async def get(
         self, *memory_ids: str, user_id: str | int, namespace: str | None = None, deadline: float | None = None
     ) -> list[schemas.MemoryRecord]:
@@ -348,6 +371,7 @@ class MemoryClient:
 
     async def explain(
         self,
+        /,
         memory_id: str,
         query: str = "",
         *,
@@ -385,7 +409,7 @@ class MemoryClient:
 
     async def export_parts(
         self, *, user_id: str | int, namespace: str | None = None, deadline: float | None = 60.0
-    ) -> AsyncIterator[list[schemas.MemoryRecord]]:
+    ) -> AsyncGenerator[list[schemas.MemoryRecord], None]:
         """The same part by part, as it comes."""
         async for reply in self._parts("export", user_id, namespace, deadline):
             yield _records([reply])
