@@ -16,6 +16,7 @@ from streams.cli import (
     explain,
     extract,
     forget,
+    import_chats,
     keys,
     publish,
     rebuild,
@@ -46,6 +47,7 @@ forget.register(app)
 decay.register(app)
 rebuild.register(app)
 transfer.register(app)
+import_chats.register(app)
 dead_letters.register(app)
 topics.register(app)
 keys.register(app)
