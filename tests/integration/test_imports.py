@@ -14,11 +14,11 @@ import pytest_asyncio
 
 from schemas import Job
 from streams.adapters.kafka_broker import EmbeddedKafka
-from streams.cli.import_chats import BATCH, MOST_AHEAD
+from streams.cli.import_chats import MOST_AHEAD
 from tests.harness import Pipeline, Process, eventually, free_port, pipeline
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-COUNT = 260
+COUNT = 160
 COMMAND = [sys.executable, "-c", "import sys; from streams.cli import main; sys.exit(main())", "import-chats"]
 
 
@@ -101,21 +101,19 @@ async def test_a_killed_import_goes_on_and_the_same_file_adds_nothing(
     assert await sent(line) == before[0] + 1
 
 
-async def test_a_cancelled_import_sends_no_more(line: Pipeline, stages: Process, tmp_path: Path) -> None:
-    stages.kill()
-    before = await sent(line)
-    running = importer(line, str(history(tmp_path, 3 * MOST_AHEAD)), "--namespace", "shop", "--user", "Ann")
+async def test_a_cancelled_import_sends_no_more(kafka: EmbeddedKafka, tmp_path: Path) -> None:
+    # Nobody handles anything: it waits at the most that may be on its way.
+    async with pipeline(kafka.bootstrap, "cancelled.", partitions=2) as line:
+        running = importer(line, str(history(tmp_path, 3 * MOST_AHEAD)), "--namespace", "shop", "--user", "Ann")
 
-    async def far_enough() -> bool:
-        return f"sent {MOST_AHEAD}\n" in running.tail()
+        async def far_enough() -> bool:
+            return f"sent {MOST_AHEAD}\n" in running.tail()
 
-    await eventually(far_enough, what="the first batches to be sent")
-    task_id = next(word for word in running.tail().split() if word.startswith("task_"))
-    assert "cancelled: " in await told(importer(line, "--cancel", task_id))
-    assert "cancelled: " in await told(running, 1)
-    assert await sent(line) - before == MOST_AHEAD
-    assert MOST_AHEAD % BATCH == 0
-    await stages.start()
+        await eventually(far_enough, what="the first batches to be sent")
+        task_id = next(word for word in running.tail().split() if word.startswith("task_"))
+        assert "cancelled: " in await told(importer(line, "--cancel", task_id))
+        assert "cancelled: " in await told(running, 1)
+        assert await sent(line) == MOST_AHEAD
 
 
 async def test_over_http(line: Pipeline, stages: Process) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
 
+from schemas import Job, Message, Receipt, Tenant
+from streams.imports.conversations import Conversation
 from streams.imports.formats import detect, parse
+from streams.imports.task import Received, batch, status_of
 
 JSONL = """{"time": "2026-03-02T09:00:00Z", "text": "I moved to Bonn."}
 
@@ -135,3 +138,72 @@ def test_what_begins_like_json_may_be_a_log() -> None:
     assert detect("[2026/3/2, 9:00:15] Alice: hi") == "chatlog"
     assert detect('{"time": 1, "text": "a"}\n{"time": ') == "jsonl"
     assert detect('[{"title": "x", "mapping": {') == "chatgpt"
+
+
+TENANT = Tenant(namespace="shop", user_id="张三")
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+
+
+def lines(*texts: str) -> list[Conversation]:
+    return [Conversation(f"line {n}", NOON, (Message(text=text),)) for n, text in enumerate(texts)]
+
+
+def test_the_same_conversation_is_the_same_event_wherever_it_stands() -> None:
+    one = batch(TENANT, lines("a", "b", "a"))
+    ids = [event.event_id for event in one.events]
+    assert len(set(ids)) == 3
+    more = batch(TENANT, lines("new", "b", "a", "a"))
+    assert set(ids) < {event.event_id for event in more.events}
+    assert more.task_id != one.task_id == batch(TENANT, lines("a", "a", "b")).task_id
+    stranger = batch(Tenant(namespace="shop", user_id="李四"), lines("a", "b", "a"))
+    assert not {event.event_id for event in stranger.events} & set(ids)
+
+
+def test_what_can_not_be_sent_stops_nothing_else() -> None:
+    made = batch(TENANT, lines("a", "\ud800", "x" * 3_000_000), unread=2)
+    assert [event.messages[0].text for event in made.events] == ["a"]
+    assert made.refused == {"import:invalid": 3, "import:too_large": 1}
+
+
+def test_a_status_counts_receipts() -> None:
+    made = batch(TENANT, lines("a", "b", "c", "d"))
+    ids = tuple(event.event_id for event in made.events)
+    job = Job(
+        namespace="shop",
+        user_id="张三",
+        job_id=made.task_id,
+        state="running",
+        event_ids=ids,
+        known=2,
+        refused={"import:invalid": 1},
+        started_at=NOON,
+        updated_at=NOON,
+    )
+
+    def receipt(event_id: str, seconds: int, **fields: str) -> Received:
+        given = {"namespace": "shop", "user_id": "张三", "event_id": event_id, **fields}
+        return Received(Receipt.model_validate(given), NOON + timedelta(seconds=seconds))
+
+    received = {
+        ids[0]: receipt(ids[0], 1, outcome="stored"),
+        ids[1]: receipt(ids[1], 4, outcome="skipped", stage="extract", reason="small_talk"),
+        ids[2]: receipt(ids[2], 2, outcome="parked", stage="redact", reason="too_large"),
+        "another": receipt("another", 9, outcome="stored"),
+    }
+    status = status_of(job, received)
+    assert status.model_dump(exclude={"task_id"}) == {
+        "state": "running",
+        "total": 7,
+        "queued": 1,
+        "stored": 1,
+        "duplicate": 2,
+        "skipped": 1,
+        "failed": 2,
+        "reasons": {"extract:small_talk": 1, "import:invalid": 1, "redact:too_large": 1},
+        "per_second": 0.75,
+        "remaining_seconds": 1.3,
+    }
+    cancelled = job.model_copy(update={"state": "cancelled"})
+    assert status_of(cancelled, received).state == "cancelled"
+    assert status_of(cancelled, {**received, ids[3]: receipt(ids[3], 5, outcome="stored")}).state == "done"
+    assert status_of(job, {}).per_second is None
