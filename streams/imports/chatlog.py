@@ -23,6 +23,8 @@ NAME = r"(?P<name>[^:：\n]{1,100}?)"
 INLINE = re.compile(rf"^[\u200e\s]*{WHEN}\s*[-–—]?\s*{NAME}\s*[:：](?:\s+|(?<=：)|(?=[^\d/\s]))(?P<text>.*)$")
 ABOVE = re.compile(rf"^[\u200e\s]*{WHEN}\s*{NAME}\s*[:：]?\s*$")
 BEHIND = re.compile(rf"^[\u200e\s]*(?!\d{{4}}){NAME}\s+{WHEN}\s*$")
+# 3/2/26, 9:00: the third of February or the second of March. Nobody's words may become those of whoever spoke before.
+AMBIGUOUS = re.compile(r"^[\u200e\s\[(]*\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4},?\s+\d{1,2}[:：]\d{2}")
 
 
 def parse(text: str, zone: ZoneInfo) -> Parsed:
@@ -32,24 +34,30 @@ def parse(text: str, zone: ZoneInfo) -> Parsed:
     texts: list[list[str]] = []
     for number, line in enumerate(re.split(r"\r?\n", text), 1):
         found = INLINE.match(line) or ABOVE.match(line) or BEHIND.match(line)
-        if found is None:
-            if texts:
-                texts[-1].append(line)
-            elif line.strip():
-                parsed.refuse(f"line {number}", "begins with no `time name:`; a date begins with its year")
+        at, problem = None, ""
+        if found is not None:
+            try:
+                at = moment(found, zone)
+            except ValueError:
+                problem = "no such date or time"
+        elif AMBIGUOUS.match(line):
+            problem = "a date must begin with its year"
+        elif texts:
+            texts[-1].append(line)
             continue
-        try:
-            at = moment(found, zone)
-        except ValueError:
-            parsed.refuse(f"line {number}", "no such date or time")
+        elif not line.strip():
+            continue
+        else:
+            problem = "begins with no `time name:`; a date must begin with its year"
+        if problem:
+            parsed.refuse(f"line {number}", problem)
+        if found is None or at is None:
             # What follows belongs to it, and is no part of the message before.
-            at = None
-        if at is None:
-            texts.append([])
             heads.append((number, datetime.min, ""))
-            continue
-        heads.append((number, at, found["name"].strip()))
-        texts.append([found.groupdict().get("text") or ""])
+            texts.append([])
+        else:
+            heads.append((number, at, found["name"].strip()))
+            texts.append([found.groupdict().get("text") or ""])
     said: list[tuple[str, Message]] = []
     for (number, at, name), lines in zip(heads, texts, strict=True):
         whole = "\n".join(lines).strip()

@@ -94,6 +94,7 @@ says 10:30 is fine
 and its second line
 2026-03-02 12:00 Alice: back
 2026-03-02 12:01 Bob:
+3/2/26, 12:02 PM - Bob: when?
 """
     parsed = parse(log, "chatlog")
     first, second = parsed.conversations
@@ -102,7 +103,7 @@ and its second line
         ("Bob", "周五见"),
     ]
     assert (second.where, second.messages[0].text) == ("line 7", "back")
-    assert [p.where for p in parsed.problems] == ["line 1", "line 5", "line 8"]
+    assert [p.where for p in parsed.problems] == ["line 1", "line 5", "line 9", "line 8"]
     assert "second line" not in repr(parsed)
 
 
