@@ -112,12 +112,19 @@ class Receipt(TenantRecord):
 
 
 class Job(TenantRecord):
-    """State of an import job."""
+    """An import of conversations. What became of them is in their receipts; nothing is counted twice.
 
-    job_id: str
-    state: Literal["running", "done", "cancelled", "failed"]
-    total: int = 0
-    outcomes: Mapping[str, int] = Field(default_factory=dict)
+    `event_ids` are those that nobody had sent before, `known` how many others there were. `refused` counts what never
+    became an event, by "stage:reason". `receipts_from`: where each partition of `receipts` ended when it began.
+    """
+
+    job_id: EventId
+    state: Literal["running", "cancelled"]
+    event_ids: tuple[str, ...] = ()
+    known: int = Field(default=0, ge=0)
+    refused: Mapping[str, int] = Field(default_factory=dict)
+    receipts_from: Mapping[int, int] = Field(default_factory=dict)
+    started_at: Instant
     updated_at: Instant
 
 

@@ -219,6 +219,13 @@ class MemoryClient:
         async for event_id in _acknowledged(pending):
             yield event_id
 
+    async def put_job(self, job: schemas.Job, *, deadline: float | None = None) -> None:
+        """Write down the state of an import (`streams.imports.tasks` makes and reads them)."""
+        from streams.topics import job_key
+
+        headers = records.cloud_event("job", job.job_id, "client", job.updated_at)
+        await self._produce("jobs", job.tenant, job.to_bytes(), headers, deadline, key=job_key(job.tenant, job.job_id))
+
     async def supersede(
         self,
         old_id: str,
@@ -486,7 +493,14 @@ class MemoryClient:
             self._waiting.pop(correlation, None)
 
     async def _produce(
-        self, topic: str, tenant: schemas.Tenant, value: bytes, headers: Headers, deadline: float | None
+        self,
+        topic: str,
+        tenant: schemas.Tenant,
+        value: bytes,
+        headers: Headers,
+        deadline: float | None,
+        *,
+        key: bytes | None = None,
     ) -> None:
         seconds = self._deadline if deadline is None else deadline
         try:
@@ -494,7 +508,7 @@ class MemoryClient:
                 await self._producer.send_and_wait(
                     self._settings.topic_prefix + topic,
                     value=self._sized(value),
-                    key=tenant.key.encode(),
+                    key=key or tenant.key.encode(),
                     headers=list(headers),
                 )
         except TimeoutError:

@@ -16,12 +16,13 @@ DIRECTIVE = b"/directive%3A"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """`value` is None for a tombstone."""
+    """`value` is None for a tombstone; `timestamp` in milliseconds since 1970, by the broker's clock."""
 
     partition: int
     offset: int
     key: bytes
     value: bytes | None
+    timestamp: int = 0
 
     @property
     def tenant_key(self) -> str:
@@ -57,7 +58,7 @@ async def read(settings: Settings, topic: str, start: Mapping[int, int] | None =
         while unread:
             for place, records in (await consumer.getmany(*unread, timeout_ms=1000)).items():
                 yield [
-                    Entry(place.partition, record.offset, record.key, record.value)
+                    Entry(place.partition, record.offset, record.key, record.value, record.timestamp)
                     for record in records
                     if record.key is not None and record.offset < ends[place]
                 ]

@@ -100,6 +100,12 @@ HTTP_SECONDS = Histogram(
     registry=REGISTRY,
 )
 HTTP_IN_FLIGHT = Gauge("memstream_http_requests_in_flight", "Requests that wait for Kafka.", registry=REGISTRY)
+IMPORTED = Counter(
+    "memstream_imported_conversations",
+    "Conversations of import jobs, by what the gateway did with them (what became of them: memstream_records).",
+    ["result"],
+    registry=REGISTRY,
+)
 MODEL_TOKENS = Counter("memstream_model_tokens", "Chat model tokens.", ["direction"], registry=REGISTRY)
 DEPENDENCY_UP = Gauge(
     "memstream_dependency_up", "1 while the dependency does its work.", ["dependency"], registry=REGISTRY

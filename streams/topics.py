@@ -96,7 +96,7 @@ TOPICS: tuple[Topic, ...] = (
     Topic("records", "tenant/memory", MemoryRecord, "memory -> rebuild, change feeds", cleanup="compact"),
     Topic("receipts", "tenant/event", Receipt, "memory -> rebuild, change feeds", cleanup="compact"),
     Topic("fences", "tenant/fence", Fence, "memory -> rebuild", cleanup="compact"),
-    Topic("jobs", "tenant/job", Job, "http -> http", cleanup="compact"),
+    Topic("jobs", "tenant/job", Job, "clients, http -> clients, http", cleanup="compact"),
     Topic("recall.requests", "tenant", RecallRequest, "clients, http -> recall", retention_ms=HOUR),
     Topic(
         "replies.shared", "tenant", RecallReply, "recall, memory -> clients, http", retention_ms=HOUR, partitioned=False
@@ -130,6 +130,10 @@ def shard_of(tenant: Tenant) -> int:
 
 def memory_key(tenant: Tenant, memory_id: str) -> bytes:
     return f"{tenant.key}/{quote(memory_id, safe='')}".encode()
+
+
+def job_key(tenant: Tenant, job_id: str) -> bytes:
+    return f"{tenant.key}/{quote(job_id, safe='')}".encode()
 
 
 def event_key(tenant: Tenant, event_id: str) -> bytes:

@@ -126,6 +126,7 @@ DASHBOARDS: dict[str, Sequence[Panel]] = {
             "age",
             "Windows are six hours.",
         ),
+        rate("Conversations imported over HTTP", "memstream_imported_conversations_total", "result"),
         rate("Spans redacted", "memstream_redactions_total", "entity"),
         one(
             "Memories that the second look refused, in a day",

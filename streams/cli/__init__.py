@@ -16,6 +16,7 @@ from streams.cli import (
     explain,
     extract,
     forget,
+    import_chats,
     keys,
     mcp,
     publish,
@@ -47,6 +48,7 @@ forget.register(app)
 decay.register(app)
 rebuild.register(app)
 transfer.register(app)
+import_chats.register(app)
 dead_letters.register(app)
 topics.register(app)
 keys.register(app)

@@ -17,6 +17,7 @@ from streams.client import MemoryClient, MemoryClientError
 from streams.health import Health
 from streams.http.envelope import Envelope
 from streams.http.guard import Guard
+from streams.http.imports import add_imports
 from streams.http.keys import KeyRing
 from streams.http.problems import HANDLERS, MEDIA_TYPE, ProblemDetails
 from streams.http.routes import make_router
@@ -42,7 +43,9 @@ def make_app(settings: Settings, client: MemoryClient, health: Health) -> FastAP
         exception_handlers=HANDLERS,
     )
     app.add_middleware(Envelope)
-    app.include_router(make_router(Guard(settings, keys), client))
+    router = make_router(Guard(settings, keys), client)
+    add_imports(router, settings, client)
+    app.include_router(router)
     add_probes(app, health, client.ping)
     document: list[dict[str, Any]] = []
 

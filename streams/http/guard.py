@@ -43,6 +43,11 @@ class Caller:
 
     key: ApiKey | None
 
+    @property
+    def namespaces(self) -> tuple[str, ...] | None:
+        """Those that the key is bound to; None: all."""
+        return None if self.key is None else self.key.namespaces
+
     def namespace(self, given: str | None) -> str:
         """The namespace that the request works in. Raises `Problem` 403 for one that the key is not bound to."""
         if self.key is None:

@@ -22,7 +22,20 @@ from streams.errors import ConfigurationError
 
 log = logging.getLogger(__name__)
 
-Verb = Literal["write", "query", "update", "delete", "forget", "restore", "profile", "history", "export"]
+Verb = Literal[
+    "write",
+    "query",
+    "update",
+    "delete",
+    "forget",
+    "restore",
+    "profile",
+    "history",
+    "export",
+    "import",
+    "import-status",
+    "import-cancel",
+]
 VERBS: tuple[Verb, ...] = get_args(Verb)
 PREFIX = "msk"
 NOBODY = hashlib.sha256(b"").hexdigest()

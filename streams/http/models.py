@@ -212,6 +212,37 @@ class Export(Request):
     pass
 
 
+ConversationItem = Annotated[
+    Any,
+    WithJsonSchema(
+        {
+            "type": "object",
+            "description": "`text`, or `messages` of `role`, `text`, `time`, `speaker`. `time`: ISO 8601 or seconds.",
+            "properties": {
+                "time": {"anyOf": [{"type": "string"}, {"type": "number"}]},
+                "text": {"type": "string"},
+                "messages": {"type": "array", "items": {"type": "object"}},
+                "session_id": {"type": "string"},
+                "role": {"type": "string"},
+                "speaker": {"type": "string"},
+            },
+            "additionalProperties": False,
+            "examples": [{"time": "2026-03-02T09:00:00+08:00", "text": "我搬到杭州了"}],
+        }
+    ),
+]
+
+
+class Import(Request):
+    """A history. An item that can't be used is counted as failed and stops no other."""
+
+    conversations: tuple[ConversationItem, ...] = Field(min_length=1, max_length=50_000)
+    timezone: Zone | None = Field(default=None, description="Of times without an offset, and for relative dates.")
+    in_background: bool = Field(
+        default=True, alias="async", description="False: answer when all have an outcome, or at the deadline."
+    )
+
+
 # Answers
 
 

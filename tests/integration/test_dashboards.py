@@ -128,6 +128,9 @@ class Traffic:
             asked = {"user_id": "u1", "namespace": "shop", "query": "Which seats?"}
             answer = await http.post(f"http://127.0.0.1:{self._line.settings.http_port}/memory/query", json=asked)
             assert answer.status_code == 200, answer.text
+            history = {"user_id": "u1", "namespace": "shop", "conversations": [{"text": f"{SAID} {self._rounds}"}]}
+            begun = await http.post(f"http://127.0.0.1:{self._line.settings.http_port}/memory/import", json=history)
+            assert begun.status_code in (200, 202), begun.text
 
 
 async def test_every_panel_has_data(line: Pipeline, tmp_path: Path) -> None:

@@ -16,7 +16,11 @@ async def test_the_golden_file_is_current() -> None:
 
 def test_every_endpoint_has_a_key_a_verb_and_problems() -> None:
     made = json.loads(FILE.read_text(encoding="utf-8"))
-    operations = {path: operation for path, methods in made["paths"].items() for operation in methods.values()}
+    operations = {
+        f"{method} {path}": operation
+        for path, methods in made["paths"].items()
+        for method, operation in methods.items()
+    }
     assert {operation["operationId"] for operation in operations.values()} == set(VERBS)
     for path, operation in operations.items():
         assert operation["security"] == [{"key": []}], path

@@ -73,7 +73,7 @@ async def test_every_endpoint_of_memory_asks_for_a_key(tmp_path: Path) -> None:
         assert len(paths) >= 9
         for path, operations in paths.items():
             for method in operations:
-                answer = await http.request(method, path.format(memory_id="m"), json={})
+                answer = await http.request(method, path.format(memory_id="m", task_id="task_" + "0" * 32), json={})
                 assert (path, answer.status_code) == (
                     path,
                     415 if method == "get" else 401,

@@ -1,0 +1,71 @@
+"""LangChain's messages: `messages_to_dict`, `dumpd`, `model_dump`, as a list or under `messages`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from schemas import Message
+from streams.imports.conversations import Parsed, Role, instant, split
+
+ROLES: Mapping[str, Role] = {
+    "human": "user",
+    "user": "user",
+    "ai": "assistant",
+    "assistant": "assistant",
+    "system": "system",
+    "tool": "tool",
+    "function": "tool",
+}
+
+
+def parse(given: object, zone: ZoneInfo) -> Parsed:
+    parsed = Parsed("langchain")
+    listed = given.get("messages") if isinstance(given, Mapping) else given
+    if not isinstance(listed, list):
+        parsed.refuse("file", "is no list of messages, nor an object with one under messages")
+        return parsed
+    said: list[tuple[str, Message]] = []
+    for number, one in enumerate(listed, 1):
+        where = f"message {number}"
+        try:
+            made = message(one, zone)
+        except ValueError as error:
+            parsed.refuse(where, str(error))
+            continue
+        if made is not None and made.role in ("user", "assistant"):
+            said.append((where, made))
+    parsed.conversations += split(said)
+    return parsed
+
+
+def message(given: object, zone: ZoneInfo) -> Message | None:
+    """None for one without text (a call of a tool). Raises `ValueError`."""
+    if not isinstance(given, Mapping):
+        raise ValueError("not a JSON object")
+    body: Any = given.get("data", given.get("kwargs", given))
+    if not isinstance(body, Mapping):
+        raise ValueError("its data is not a JSON object")
+    kind = str(given.get("type", given.get("role", "")))
+    if kind == "constructor":
+        # dumpd: {"lc": 1, "type": "constructor", "id": [..., "HumanMessage"], "kwargs": {...}}
+        kind = str((given.get("id") or [""])[-1]).removesuffix("Chunk").removesuffix("Message").lower()
+    role = ROLES.get(kind)
+    if role is None:
+        raise ValueError(f"its type is none of {', '.join(ROLES)}")
+    text = plain(body.get("content"))
+    if not text.strip():
+        return None
+    more = body.get("additional_kwargs")
+    time = more.get("timestamp") if isinstance(more, Mapping) else None
+    return Message(role=role, text=text, time=instant(time, zone))
+
+
+def plain(content: object) -> str:
+    """Text, or the texts of a list of parts."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    texts = [part.get("text") if isinstance(part, Mapping) else part for part in parts]
+    return "\n".join(text for text in texts if isinstance(text, str))

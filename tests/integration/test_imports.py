@@ -1,0 +1,168 @@
+"""Chat histories on real Kafka: the same file twice, an importer that is killed, cancelled tasks; over HTTP as well."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import pytest_asyncio
+
+from schemas import Job
+from streams.adapters.kafka_broker import EmbeddedKafka
+from streams.cli.import_chats import MOST_AHEAD
+from tests.harness import Pipeline, Process, eventually, free_port, pipeline
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+COUNT = 160
+COMMAND = [sys.executable, "-c", "import sys; from streams.cli import main; sys.exit(main())", "import-chats"]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def line(kafka: EmbeddedKafka) -> AsyncIterator[Pipeline]:
+    async with pipeline(kafka.bootstrap, "imports.", partitions=2, http_port=free_port(), http_auth="off") as running:
+        yield running
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def stages(line: Pipeline) -> Process:
+    """Not started yet."""
+    return line.worker(roles="redact,extract,memory,recall")
+
+
+def importer(line: Pipeline, *arguments: str) -> Process:
+    made = Process([*COMMAND, *arguments], line.environment, line.folder / f"import{len(line.processes)}.log")
+    line.processes.append(made)
+    made.spawn()
+    return made
+
+
+async def told(process: Process, code: int = 0) -> str:
+    """All that it said, when it has ended."""
+    assert await process.gone(60) == code, process.tail()
+    return process.tail()
+
+
+def history(folder: Path, count: int) -> Path:
+    file = folder / "history.jsonl"
+    lines = [
+        {"time": f"2026-03-{n % 28 + 1:02}T09:00:00Z", "text": f"The archive box {n} is kept in room {n * 7}."}
+        for n in range(count)
+    ]
+    file.write_text("".join(json.dumps(one) + "\n" for one in lines) + "not JSON\n", encoding="utf-8")
+    return file
+
+
+async def sent(line: Pipeline) -> int:
+    return len([key async for key, _ in line.read("conversations")])
+
+
+async def test_a_killed_import_goes_on_and_the_same_file_adds_nothing(
+    line: Pipeline, stages: Process, tmp_path: Path
+) -> None:
+    file = history(tmp_path, COUNT)
+    command = (str(file), "--namespace", "shop", "--user", "张三", "--watch")
+    # Nobody handles anything yet: it stops by itself at the most that may be on its way.
+    first = importer(line, *command)
+
+    async def far_enough() -> bool:
+        return f"sent {MOST_AHEAD}\n" in first.tail()
+
+    await eventually(far_enough, what="the first batches to be sent")
+    first.kill()
+    assert await sent(line) == MOST_AHEAD
+    (job,) = [Job.from_bytes(value) for value in (await line.compacted("jobs")).values()]
+    assert (len(job.event_ids), job.state, dict(job.refused)) == (COUNT, "running", {"import:invalid": 1})
+    shown = await told(importer(line, "--status", job.job_id))
+    assert f"running: {COUNT + 1} conversations, 1 failed, {COUNT} queued, because import:invalid=1" in shown
+
+    await stages.start()
+    said = await told(importer(line, *command), 1)
+    assert said.count("not JSON") == 1
+    receipts = await line.all_received(job.event_ids)
+    assert {receipt.outcome for receipt in receipts.values()} == {"stored"}
+    assert f"done: {COUNT + 1} conversations, {COUNT} stored, 1 failed" in said
+    assert "a second" in said
+
+    before = await sent(line), await line.compacted("records")
+    again = await told(importer(line, *command), 1)
+    assert f"{COUNT} stored" in again
+    assert (await sent(line), await line.compacted("records")) == before
+
+    # Of a longer file only what is new is sent, whatever was put before the rest.
+    text = file.read_text(encoding="utf-8").removesuffix("not JSON\n")
+    file.write_text('{"time": 1772442000, "text": "My sister Ann lives in Oslo."}\n' + text, encoding="utf-8")
+    longer = await told(importer(line, *command))
+    assert f"done: {COUNT + 1} conversations, 1 stored, {COUNT} duplicate" in longer
+    assert await sent(line) == before[0] + 1
+
+
+async def test_a_cancelled_import_sends_no_more(kafka: EmbeddedKafka, tmp_path: Path) -> None:
+    # Nobody handles anything: it waits at the most that may be on its way.
+    async with pipeline(kafka.bootstrap, "cancelled.", partitions=2) as line:
+        running = importer(line, str(history(tmp_path, 3 * MOST_AHEAD)), "--namespace", "shop", "--user", "Ann")
+
+        async def far_enough() -> bool:
+            return f"sent {MOST_AHEAD}\n" in running.tail()
+
+        await eventually(far_enough, what="the first batches to be sent")
+        task_id = next(word for word in running.tail().split() if word.startswith("task_"))
+        assert "cancelled: " in await told(importer(line, "--cancel", task_id))
+        assert "cancelled: " in await told(running, 1)
+        assert await sent(line) == MOST_AHEAD
+
+
+async def test_over_http(line: Pipeline, stages: Process) -> None:
+    if not stages.running:
+        await stages.start()
+    gateway = line.worker(roles="http")
+    await gateway.start()
+    url = f"http://127.0.0.1:{line.settings.http_port}"
+    async with httpx.AsyncClient(base_url=url, timeout=90, headers={"Prefer": "wait=60"}) as http:
+        body: dict[str, Any] = {
+            "user_id": 7,
+            "namespace": "lab",
+            "conversations": [
+                {"time": "2026-03-02T09:00:00Z", "text": "I always take the window seat on trains."},
+                {"time": "2026-03-02T09:01:00Z", "text": "Great, thanks!"},
+                {"time": "2026-03-02T09:02:00Z", "text": "long " * 10_000},
+                {"time": "yesterday", "text": "unheard"},
+            ],
+        }
+        begun = await http.post("/memory/import", json={**body, "async": True})
+        assert begun.status_code == 202, begun.text
+        task_id = begun.json()["task_id"]
+
+        # Another gateway knows it as well: the first one takes nothing with it.
+        gateway.kill()
+        await gateway.start()
+
+        async def done() -> dict[str, Any]:
+            answer = await http.get(f"/memory/import/{task_id}")
+            assert answer.status_code == 200, answer.text
+            status: dict[str, Any] = answer.json()
+            return status if status["state"] == "done" else {}
+
+        status = await eventually(done)
+        counts = {name: status[name] for name in ("total", "stored", "skipped", "duplicate", "failed", "queued")}
+        assert counts == {"total": 4, "stored": 1, "skipped": 1, "duplicate": 0, "failed": 2, "queued": 0}
+        assert {"import:invalid": 1, "redact:too_large": 1}.items() <= status["reasons"].items()
+        assert any(reason.endswith(":small_talk") for reason in status["reasons"])
+
+        before = await sent(line)
+        again = await http.post("/memory/import", json={**body, "async": False})
+        assert (again.status_code, again.json()) == (200, status)
+        assert await sent(line) == before
+        new = {**body, "conversations": [{"text": "I keep bees on the roof.", "time": 1772442000}], "async": False}
+        at_once = await http.post("/memory/import", json=new)
+        assert (at_once.status_code, at_once.json()["stored"]) == (200, 1)
+
+        cancelled = await http.delete(f"/memory/import/{task_id}")
+        assert (cancelled.status_code, cancelled.json()["state"]) == (200, "done")
+        assert (await http.get("/memory/import/task_" + "0" * 32)).status_code == 404
+        metrics = (await http.get("/metrics")).text
+        assert 'memstream_imported_conversations_total{result="published"} 1.0' in metrics

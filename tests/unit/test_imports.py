@@ -1,0 +1,210 @@
+"""Chat histories of other programs are read as they were written; what can't be read is named by its place."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from schemas import Job, Message, Receipt, Tenant
+from streams.imports.conversations import Conversation
+from streams.imports.formats import detect, parse
+from streams.imports.task import Received, batch, status_of
+
+JSONL = """{"time": "2026-03-02T09:00:00Z", "text": "I moved to Bonn."}
+
+{"time": 1772442000, "messages": [{"role": "user", "text": "我搬到杭州了", "speaker": "张三"}], "session_id": "s"}
+{"time": "yesterday", "text": "no"}
+not json
+{"text": "a", "messages": []}
+{"txt": "a"}
+[1]
+{"text": "  "}
+"""
+
+
+def test_json_lines() -> None:
+    parsed = parse(JSONL)
+    assert parsed.format == "jsonl"
+    assert [(c.where, c.time, c.messages[0].text, c.session_id) for c in parsed.conversations] == [
+        ("line 1", datetime(2026, 3, 2, 9, tzinfo=UTC), "I moved to Bonn.", ""),
+        ("line 3", datetime(2026, 3, 2, 9, tzinfo=UTC), "我搬到杭州了", "s"),
+    ]
+    assert [(p.where, p.reason.split(";")[0]) for p in parsed.problems] == [
+        ("line 4", "the time is neither ISO 8601 nor seconds since 1970"),
+        ("line 5", "not JSON"),
+        ("line 6", "give either text or messages"),
+        ("line 7", "1 unknown fields"),
+        ("line 8", "not a JSON object"),
+        ("line 9", "text is missing or empty"),
+    ]
+
+
+def node(parent: str | None, role: str, *parts: object, time: float | None = None) -> dict[str, object]:
+    content = {"content_type": "text", "parts": list(parts)}
+    return {"parent": parent, "message": {"author": {"role": role}, "create_time": time, "content": content}}
+
+
+def test_chatgpt_takes_the_branch_that_is_shown() -> None:
+    tree = {
+        "root": {"parent": None, "message": None},
+        "s": node("root", "system", "be nice"),
+        "a": node("s", "user", "I live in Bonn", time=1772442000.5),
+        "old": node("a", "assistant", "discarded"),
+        "new": node("a", "assistant", {"asset": 1}, "Noted."),
+    }
+    given = [{"id": "c1", "mapping": tree, "current_node": "new"}, {"title": "broken"}]
+    parsed = parse(json.dumps(given))
+    assert parsed.format == "chatgpt"
+    (one,) = parsed.conversations
+    assert [(m.role, m.text) for m in one.messages] == [("user", "I live in Bonn"), ("assistant", "Noted.")]
+    assert (one.session_id, one.time) == ("c1", datetime(2026, 3, 2, 9, 0, 0, 500_000, tzinfo=UTC))
+    assert [p.where for p in parsed.problems] == ["conversation 2"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "2026-03-02 15:05 张三：我搬到杭州了",
+        "2026-03-02 15:05:00 张三: 我搬到杭州了",
+        "2026年3月2日 下午3:05 张三：我搬到杭州了",
+        "[2026/3/2, 3:05:00 PM] 张三: 我搬到杭州了",
+        "2026/3/2, 15:05 - 张三: 我搬到杭州了",
+        "2026-03-02 15:05:00 张三\n我搬到杭州了",
+        "张三 2026-03-02 15:05:00\n我搬到杭州了\n",
+        "\u200e[2026/3/2 下午3:05:00] 张三：我搬到杭州了",
+    ],
+)
+def test_a_messenger_line(line: str) -> None:
+    parsed = parse(line, zone=ZoneInfo("Asia/Shanghai"))
+    assert (parsed.format, parsed.problems) == ("chatlog", [])
+    ((message,),) = (c.messages for c in parsed.conversations)
+    assert (message.speaker, message.text) == ("张三", "我搬到杭州了")
+    assert message.time == datetime(2026, 3, 2, 7, 5, tzinfo=UTC)
+
+
+def test_a_messenger_log() -> None:
+    log = """Messages and calls are encrypted
+2026-03-02 09:00 Alice: see https://example.org: it
+says 10:30 is fine
+2026-03-02 09:01 Bob: 周五见
+2026-02-30 09:02 Bob: no such day
+and its second line
+2026-03-02 12:00 Alice: back
+2026-03-02 12:01 Bob:
+3/2/26, 12:02 PM - Bob: when?
+"""
+    parsed = parse(log, "chatlog")
+    first, second = parsed.conversations
+    assert [(m.speaker, m.text) for m in first.messages] == [
+        ("Alice", "see https://example.org: it\nsays 10:30 is fine"),
+        ("Bob", "周五见"),
+    ]
+    assert (second.where, second.messages[0].text) == ("line 7", "back")
+    assert [p.where for p in parsed.problems] == ["line 1", "line 5", "line 9", "line 8"]
+    assert "second line" not in repr(parsed)
+
+
+@pytest.mark.parametrize("wrap", [lambda m: m, lambda m: {"messages": m}], ids=["list", "object"])
+def test_langchain(wrap: object) -> None:
+    dumped = [
+        {"type": "system", "data": {"content": "be nice"}},
+        {"type": "human", "data": {"content": "I live in Bonn", "additional_kwargs": {"timestamp": 1772442000}}},
+        {"lc": 1, "type": "constructor", "id": ["langchain", "AIMessage"], "kwargs": {"content": "Noted."}},
+        {"type": "ai", "content": [{"type": "text", "text": "好的"}]},
+        {"type": "ai", "content": ""},
+        {"type": "robot", "content": "?"},
+    ]
+    parsed = parse(json.dumps(wrap(dumped)))  # type: ignore[operator]
+    assert parsed.format == "langchain"
+    (one,) = parsed.conversations
+    assert [(m.role, m.text) for m in one.messages] == [
+        ("user", "I live in Bonn"),
+        ("assistant", "Noted."),
+        ("assistant", "好的"),
+    ]
+    assert [p.where for p in parsed.problems] == ["message 6"]
+
+
+@pytest.mark.parametrize("form", ["chatgpt", "langchain"])
+def test_broken_json_is_named_by_its_line(form: str) -> None:
+    parsed = parse('[\n {"a": 1},\n {"a" 2}]', form)  # type: ignore[arg-type]
+    assert [p.where for p in parsed.problems] == ["line 3"]
+    assert parsed.conversations == []
+
+
+def test_what_begins_like_json_may_be_a_log() -> None:
+    assert detect("[2026/3/2, 9:00:15] Alice: hi") == "chatlog"
+    assert detect('{"time": 1, "text": "a"}\n{"time": ') == "jsonl"
+    assert detect('[{"title": "x", "mapping": {') == "chatgpt"
+
+
+TENANT = Tenant(namespace="shop", user_id="张三")
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+
+
+def lines(*texts: str) -> list[Conversation]:
+    return [Conversation(f"line {n}", NOON, (Message(text=text),)) for n, text in enumerate(texts)]
+
+
+def test_the_same_conversation_is_the_same_event_wherever_it_stands() -> None:
+    one = batch(TENANT, lines("a", "b", "a"))
+    ids = [event.event_id for event in one.events]
+    assert len(set(ids)) == 3
+    more = batch(TENANT, lines("new", "b", "a", "a"))
+    assert set(ids) < {event.event_id for event in more.events}
+    assert more.task_id != one.task_id == batch(TENANT, lines("a", "a", "b")).task_id
+    stranger = batch(Tenant(namespace="shop", user_id="李四"), lines("a", "b", "a"))
+    assert not {event.event_id for event in stranger.events} & set(ids)
+
+
+def test_what_can_not_be_sent_stops_nothing_else() -> None:
+    made = batch(TENANT, lines("a", "\ud800", "x" * 3_000_000), unread=2)
+    assert [event.messages[0].text for event in made.events] == ["a"]
+    assert made.refused == {"import:invalid": 3, "import:too_large": 1}
+
+
+def test_a_status_counts_receipts() -> None:
+    made = batch(TENANT, lines("a", "b", "c", "d"))
+    ids = tuple(event.event_id for event in made.events)
+    job = Job(
+        namespace="shop",
+        user_id="张三",
+        job_id=made.task_id,
+        state="running",
+        event_ids=ids,
+        known=2,
+        refused={"import:invalid": 1},
+        started_at=NOON,
+        updated_at=NOON,
+    )
+
+    def receipt(event_id: str, seconds: int, **fields: str) -> Received:
+        given = {"namespace": "shop", "user_id": "张三", "event_id": event_id, **fields}
+        return Received(Receipt.model_validate(given), NOON + timedelta(seconds=seconds))
+
+    received = {
+        ids[0]: receipt(ids[0], 1, outcome="stored"),
+        ids[1]: receipt(ids[1], 4, outcome="skipped", stage="extract", reason="small_talk"),
+        ids[2]: receipt(ids[2], 2, outcome="parked", stage="redact", reason="too_large"),
+        "another": receipt("another", 9, outcome="stored"),
+    }
+    status = status_of(job, received)
+    assert status.model_dump(exclude={"task_id"}) == {
+        "state": "running",
+        "total": 7,
+        "queued": 1,
+        "stored": 1,
+        "duplicate": 2,
+        "skipped": 1,
+        "failed": 2,
+        "reasons": {"extract:small_talk": 1, "import:invalid": 1, "redact:too_large": 1},
+        "per_second": 0.75,
+        "remaining_seconds": 1.3,
+    }
+    cancelled = job.model_copy(update={"state": "cancelled"})
+    assert status_of(cancelled, received).state == "cancelled"
+    assert status_of(cancelled, {**received, ids[3]: receipt(ids[3], 5, outcome="stored")}).state == "done"
+    assert status_of(job, {}).per_second is None
