@@ -103,6 +103,11 @@ class MemoryClient:
         self._waiting: dict[bytes, asyncio.Queue[bytes]] = {}
         self._reader: asyncio.Task[None] | None = None
 
+    @property
+    def namespace(self) -> str | None:
+        """Whose memories are meant when a call names no namespace."""
+        return self._namespace
+
     async def __aenter__(self) -> Self:
         try:
             await self._producer.start()

@@ -55,10 +55,14 @@ def _in_parts(
                 except StopAsyncIteration:
                     return
         finally:
-            with suppress(MemoryClientError):  # closed meanwhile
-                self.call(lambda _: parts.aclose())
+            self._abandon(parts)
 
     return call
+
+
+async def _closed(parts: AsyncGenerator[Any, None]) -> None:
+    with suppress(RuntimeError):  # a step of it is just ending
+        await parts.aclose()
 
 
 class _Running(NamedTuple):
@@ -67,6 +71,12 @@ class _Running(NamedTuple):
     stop: asyncio.Event
     thread: threading.Thread
     process: int
+
+
+def _stop(started: Future[_Running]) -> None:
+    if started.exception() is None:
+        running = started.result()
+        running.loop.call_soon_threadsafe(running.stop.set)
 
 
 class SyncMemoryClient:
@@ -94,11 +104,18 @@ class SyncMemoryClient:
 
     def __enter__(self) -> Self:
         if self._running is not None:
-            raise MemoryClientError("the client is open already")
+            if self._running.process == os.getpid():
+                raise MemoryClientError("the client is open already")
+            # Forked: what the parent's threads held stays held here.
+            self._lock, self._calls = threading.Lock(), set()
         started: Future[_Running] = Future()
         # A daemon: a program that forgets to close ends all the same.
         threading.Thread(target=self._run, args=(started,), name="memstream-client", daemon=True).start()
-        self._running = started.result()
+        try:
+            self._running = started.result()
+        except BaseException:
+            started.add_done_callback(_stop)  # interrupted: nobody is going to close it
+            raise
         return self
 
     def _run(self, started: Future[_Running]) -> None:
@@ -160,6 +177,14 @@ class SyncMemoryClient:
             raise Unavailable("the client was closed before the answer came") from None
         finally:
             future.cancel()  # the caller was interrupted: nobody waits any more
+
+    def _abandon(self, parts: AsyncGenerator[Any, None]) -> None:
+        """Nobody takes its parts any more. Waits for nothing: the interpreter may be ending, or collecting garbage."""
+        running = self._running
+        if running is None or running.process != os.getpid():
+            return
+        with suppress(RuntimeError):  # the loop has ended
+            running.loop.call_soon_threadsafe(lambda: asyncio.ensure_future(_closed(parts)))
 
     publish = _waiting(MemoryClient.publish)
     publish_and_wait = _waiting(MemoryClient.publish_and_wait)

@@ -154,7 +154,9 @@ def asked_in_a_child(memory: SyncMemoryClient, told: Any) -> None:
         memory.ping()
     except MemoryClientError as error:
         told.send(str(error))
-    memory.close()
+    with memory:
+        memory.ping()
+        told.send("opened again")
     told.close()
     os._exit(0)
 
@@ -167,6 +169,8 @@ def test_a_forked_child_is_told_to_open_its_own(memory: SyncMemoryClient) -> Non
     try:
         assert ours.poll(60)
         assert "one in each process" in ours.recv()
+        assert ours.poll(60)
+        assert ours.recv() == "opened again"
         child.join(60)
         assert child.exitcode == 0
     finally:
@@ -178,6 +182,8 @@ def test_a_program_that_forgets_to_close_ends(line: Pipeline) -> None:
     code = (
         "from streams.sync_client import SyncMemoryClient\n"
         "memory = SyncMemoryClient(namespace='shop').__enter__()\n"
+        "parts = memory.export_parts(user_id='forgetful')\n"
+        "next(parts)\n"
         "print(memory.publish(user_id='forgetful', text='thanks!', event_id='e'))"
     )
     environment = {**os.environ, **line.environment}
@@ -244,6 +250,38 @@ async def test_each_turn_is_published_once(line: Pipeline) -> None:
     assert (told[0][0], told[2][0]) == ("t/a", "t/b")
 
 
+async def test_all_that_the_user_said_last(line: Pipeline, memory: SyncMemoryClient) -> None:
+    said = [
+        AIMessage("Hello.", id="0"),
+        HumanMessage("Good", id="1"),
+        HumanMessage("morning", id="2"),
+        AIMessage("Hi."),
+    ]
+    await asyncio.to_thread(remember_after(memory), {"messages": said}, of("pieces", "t"))
+    assert [text for _, _, text in await events_of(line, "pieces")] == ["Good", "morning", "Hi."]
+
+
+async def test_without_a_thread_messages_have_ids_of_their_own(line: Pipeline, memory: SyncMemoryClient) -> None:
+    alone = {"configurable": {"user_id": "threadless"}}
+    for text in ("Good morning", "Good night"):
+        await asyncio.to_thread(remember_after(memory), {"messages": [HumanMessage(text, id="1")]}, alone)
+    first, second = await events_of(line, "threadless")
+    assert first[0] != second[0]
+
+
+async def test_a_run_does_not_leave_the_clients_namespace(line: Pipeline, memory: SyncMemoryClient) -> None:
+    asked = {"configurable": {"user_id": "crosser", "thread_id": "t", "namespace": "bank"}}
+    await asyncio.to_thread(remember_after(memory), {"messages": [HumanMessage(SEAT)]}, asked)
+    await line.drained()
+    assert memory.export(user_id="crosser") != []
+    assert memory.export(user_id="crosser", namespace="bank") == []
+    memory.publish_and_wait(user_id="crosser", namespace="bank", text="My PIN pad is on the second floor.")
+    block = await asyncio.to_thread(
+        recall_before(memory, deadline=60), {"messages": [HumanMessage("Where is my PIN pad?")]}, asked
+    )
+    assert "second floor" not in block["memory"]
+
+
 async def test_tools_and_empty_messages_are_left_out(line: Pipeline, memory: SyncMemoryClient) -> None:
     state = {
         "messages": [
@@ -271,6 +309,14 @@ def test_a_memory_that_is_late_costs_no_answer(memory: SyncMemoryClient, caplog:
     (told,) = caplog.messages
     assert told.startswith("answering without memories: DeadlineExceeded")
     assert "seat" not in told
+
+
+def test_what_can_not_be_asked_costs_no_answer(line: Pipeline, memory: SyncMemoryClient) -> None:
+    closed = SyncMemoryClient(settings=line.settings, namespace="shop")
+    for client, text in ((memory, "\ud800"), (memory, "长" * 800_000), (closed, SEAT)):
+        assert recall_before(client)({"messages": [HumanMessage(text)]}, of("late", "t")) == {"memory": ""}
+    with pytest.raises(Unavailable):
+        remember_after(closed)({"messages": [HumanMessage(SEAT)]}, of("late", "t"))
 
 
 # The store
@@ -344,6 +390,22 @@ def test_listing_pages_and_filters(store: MemstreamStore) -> None:
     key = store.search((*user, "s2"))[0].key
     assert store.get((*user, "s2"), key) is not None
     assert store.get((*user, "s3"), key) is None
+
+
+def test_sessions_of_one_user_lie_apart(store: MemstreamStore) -> None:
+    first, second = ("shop", "sessions", "s1"), ("shop", "sessions", "s2")
+    store.put(first, "note", {"content": "I play the harp."})
+    store.put(second, "note", {"content": "I play the oboe."})
+    note = store.get(second, "note")
+    assert note is not None
+    assert note.value["content"] == "I play the oboe."
+    theirs = store.search(second)[0].key
+    with pytest.raises(NotSupported, match="another session"):
+        store.put(first, theirs, {"content": "I play the lute."})
+    store.delete(first, theirs)
+    store.delete(first, "note")
+    assert store.search(first) == []
+    assert {item.value["content"] for item in store.search(second)} == {"I play the oboe."}
 
 
 def test_text_that_leaves_no_memory(store: MemstreamStore) -> None:

@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph import MessagesState
 
-from streams.client import BadRequest, DeadlineExceeded, MemoryClient, Unavailable
+from streams.client import BadRequest, MemoryClient, MemoryClientError
 from streams.sync_client import SyncMemoryClient
 
 log = logging.getLogger(__name__)
@@ -20,6 +20,10 @@ Node = Callable[[Any, RunnableConfig], Any]
 
 # What of the dialogue the question is made of: enough for "and the other one?" to have something before it.
 TURNS: Final = 4
+
+
+class NoUser(BadRequest):
+    """The config of a run says not whose memories it is about."""
 
 
 class MemoryState(MessagesState):
@@ -32,69 +36,82 @@ def recall_before(memory: MemoryClient | SyncMemoryClient, *, deadline: float = 
     """A node that looks up the last turns of `messages` and sets `memory`.
 
     The run's config names the user: `{"configurable": {"thread_id": ..., "user_id": ...}}`, and, unless the client has
-    one, the `namespace`. Options as in `MemoryClient.recall`. A memory that does not answer within `deadline` seconds
-    is logged and left out: the model answers without. Asynchronous with a `MemoryClient`, else for graphs of either
-    kind.
+    one, the `namespace`. Options as in `MemoryClient.recall`. A memory that does not answer within `deadline` seconds,
+    or can't be asked, is logged and left out: the model answers without. Asynchronous with a `MemoryClient`, else for
+    graphs of either kind. Raises `NoUser`.
     """
 
     async def recall(client: MemoryClient, state: MemoryState, config: RunnableConfig) -> dict[str, str]:
+        tenant = _tenant(client, config)
         turns = [_turn(message) for message in _spoken(state)[-TURNS:]]
         if not turns:
             return {"memory": ""}
-        try:
-            block = await client.memory_prompt(messages=turns, deadline=deadline, **_tenant(config), **options)
-        except (Unavailable, DeadlineExceeded) as error:
-            log.warning("answering without memories: %s: %s", type(error).__name__, error)
-            block = ""
-        return {"memory": block}
+        return {"memory": await client.memory_prompt(messages=turns, deadline=deadline, **tenant, **options)}
 
-    return _node(memory, recall)
+    def without(error: MemoryClientError) -> dict[str, str]:
+        if isinstance(error, NoUser):
+            raise error
+        log.warning("answering without memories: %s: %s", type(error).__name__, error)
+        return {"memory": ""}
+
+    return _node(memory, recall, without)
 
 
 def remember_after(memory: MemoryClient | SyncMemoryClient) -> Node:
-    """A node that publishes the turn: the last message of the user and what came after it. It changes no state.
+    """A node that publishes the turn: what the user said last and what came after it. It changes no state.
 
-    `session_id` is the thread's id. The ids of events are those of the messages, so that the node may run again: give
-    it a `retry_policy` for `Unavailable` and `DeadlineExceeded`. Returns when Kafka has them; memories come of them
-    later.
+    `session_id` is the thread's id. In a thread the ids of events are those of the messages, so that the node may run
+    again: give it a `retry_policy` for `Unavailable` and `DeadlineExceeded`. Returns when Kafka has them; memories come
+    of them later. Raises `NoUser` and what `MemoryClient.publish` raises.
     """
 
     async def remember(client: MemoryClient, state: MemoryState, config: RunnableConfig) -> dict[str, Any]:
         thread = str(config.get("configurable", {}).get("thread_id", ""))
         for message in _last_turn(_spoken(state)):
-            fields = {"messages": [_turn(message)], "session_id": thread, **_tenant(config)}
-            if message.id:
+            fields = {"messages": [_turn(message)], "session_id": thread, **_tenant(client, config)}
+            if thread and message.id:
                 fields["event_id"] = f"{thread}/{message.id}"
             await client.publish(fields)
         return {}
 
-    return _node(memory, remember)
+    def refused(error: MemoryClientError) -> dict[str, Any]:
+        raise error
+
+    return _node(memory, remember, refused)
 
 
 def _node(
     memory: MemoryClient | SyncMemoryClient,
     work: Callable[[MemoryClient, MemoryState, RunnableConfig], Awaitable[Returned]],
+    otherwise: Callable[[MemoryClientError], Returned],
 ) -> Node:
     if isinstance(memory, SyncMemoryClient):
         shared = memory
 
         def waiting(state: MemoryState, config: RunnableConfig) -> Returned:
-            return shared.call(lambda client: work(client, state, config))
+            try:
+                return shared.call(lambda client: work(client, state, config))
+            except MemoryClientError as error:
+                return otherwise(error)
 
         return waiting
 
     async def node(state: MemoryState, config: RunnableConfig) -> Returned:
-        return await work(memory, state, config)
+        try:
+            return await work(memory, state, config)
+        except MemoryClientError as error:
+            return otherwise(error)
 
     return node
 
 
-def _tenant(config: RunnableConfig) -> dict[str, Any]:
-    """Raises `BadRequest` when the config names no user."""
+def _tenant(client: MemoryClient, config: RunnableConfig) -> dict[str, Any]:
+    """Whoever starts a run may not leave the namespace that a client is bound to. Raises `NoUser`."""
     named = config.get("configurable", {})
     if "user_id" not in named:
-        raise BadRequest('user_id: whose memories? Run the graph with {"configurable": {"user_id": ...}}')
-    return {name: named[name] for name in ("user_id", "namespace") if name in named}
+        raise NoUser('user_id: whose memories? Run the graph with {"configurable": {"user_id": ...}}')
+    open_to = ("user_id",) if client.namespace is not None else ("user_id", "namespace")
+    return {name: named[name] for name in open_to if name in named}
 
 
 def _spoken(state: MemoryState) -> list[AnyMessage]:
@@ -103,7 +120,13 @@ def _spoken(state: MemoryState) -> list[AnyMessage]:
 
 
 def _last_turn(messages: Sequence[AnyMessage]) -> Sequence[AnyMessage]:
-    start = max((at for at, message in enumerate(messages) if isinstance(message, HumanMessage)), default=len(messages))
+    """From the first of the user's last messages on: people press enter in the middle of what they say."""
+    said = [isinstance(message, HumanMessage) for message in messages]
+    if not any(said):
+        return []
+    start = len(said) - 1 - said[::-1].index(True)
+    while start and said[start - 1]:
+        start -= 1
     return messages[start:]
 
 

@@ -2,7 +2,8 @@
 
 A namespace is `(namespace, user_id)` or `(namespace, user_id, session_id)`. What is put is text that goes through all
 stages (redacted, extracted, settled), so that it comes back as memories with ids of their own; the key of a put is the
-id of its event. Both kinds of key work in `get` and `delete`. What has no counterpart raises `NotSupported`.
+id of its event, after its session's id if it has one. Both kinds of key work in `get` and `delete`. What has no
+counterpart raises `NotSupported`.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
+from urllib.parse import quote
 
 from langgraph.store.base import BaseStore, GetOp, Item, ListNamespacesOp, Op, PutOp, Result, SearchItem, SearchOp
 from pydantic import ValidationError
@@ -68,6 +70,10 @@ class Place(NamedTuple):
     def tenant(self) -> dict[str, Any]:
         return {"namespace": self.namespace, "user_id": self.user_id}
 
+    def event_id(self, key: str) -> str:
+        """Of what is put under a key: sessions of one user may have the same keys."""
+        return key if self.session_id is None else f"{quote(self.session_id, safe='')}/{key}"
+
     def holds(self, record: MemoryRecord) -> bool:
         return self.session_id is None or record.session_id == self.session_id
 
@@ -121,7 +127,7 @@ async def _result(client: MemoryClient, op: Op) -> Result:
 
 
 async def _get(client: MemoryClient, place: Place, op: GetOp) -> Item | None:
-    found = await client.get(op.key, **place.tenant) or await _of_event(client, place, op.key)
+    found = await client.get(op.key, **place.tenant) or await _of_event(client, place, place.event_id(op.key))
     record = next(filter(place.holds, found), None)
     return None if record is None else Item(key=op.key, **_shared(op.namespace, record))
 
@@ -137,10 +143,11 @@ async def _of_event(client: MemoryClient, place: Place, event_id: str) -> list[M
 
 
 async def _delete(client: MemoryClient, place: Place, key: str) -> None:
-    if await client.get(key, **place.tenant):
+    found = await client.get(key, **place.tenant)
+    if not found:
+        await client.forget(event_ids=[place.event_id(key)], **place.tenant)
+    elif any(map(place.holds, found)):
         await client.forget(memory_ids=[key], **place.tenant)
-    else:
-        await client.forget(event_ids=[key], **place.tenant)
 
 
 async def _put(client: MemoryClient, place: Place, op: PutOp) -> None:
@@ -151,10 +158,13 @@ async def _put(client: MemoryClient, place: Place, op: PutOp) -> None:
     fields = _said(op.value or {})
     if place.session_id is not None:
         fields["session_id"] = place.session_id
-    if await client.get(op.key, **place.tenant):
+    found = await client.get(op.key, **place.tenant)
+    if not found:
+        fields["event_id"] = place.event_id(op.key)
+    elif any(map(place.holds, found)):
         fields["replaces"] = [op.key]
     else:
-        fields["event_id"] = op.key
+        raise NotSupported("this key is a memory of another session of the user: put it there, or without a session")
     outcome = await client.publish_and_wait(**fields, **place.tenant)
     if outcome.outcome in ("skipped", "parked"):
         raise NotRemembered(outcome.outcome, outcome.reason)
