@@ -8,23 +8,53 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from schemas import Message
 from streams.imports.conversations import Parsed, split
 
+OPEN, DATE = r"[\u200e\s\[【(（]*", r"\d{4}\s*[-/.年]\s*\d{1,2}\s*[-/.月]\s*\d{1,2}"
+WEEKDAY = r"(?:星期|周|週|礼拜)[一二三四五六日天]|(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)(?:day)?\.?"
+# The hours that a word stands for; 晚上12:30 is no time of the day that it names, and is refused.
+HALVES = {
+    **dict.fromkeys(("am", "上午", "凌晨", "清晨", "早晨", "早上"), range(12)),
+    "中午": range(10, 15),
+    **dict.fromkeys(("pm", "下午", "午后"), range(12, 24)),
+    **dict.fromkeys(("傍晚", "晚上"), range(16, 24)),
+}
+# Spaces are only ever matched by one part at a time: a line of nothing but spaces must not take minutes.
 WHEN = (
-    r"[\[【(（]?\s*(?P<year>\d{4})\s*[-/.年]\s*(?P<month>\d{1,2})\s*[-/.月]\s*(?P<day>\d{1,2})日?[,，T\s]*"
-    r"(?P<before>上午|下午|凌晨|中午|晚上|[AaPp][Mm])?\s*(?P<hour>\d{1,2})[:：](?P<minute>\d{2})(?:[:：](?P<second>\d{2}))?"
-    r"(?:\s*(?P<after>[AaPp][Mm])\b)?\s*[\]】)）]?"
+    rf"{OPEN}(?P<date>{DATE})日?[,，T\s]*(?:[(（]?(?:{WEEKDAY})[)）]?[,，\s]*)?(?:(?P<before>{'|'.join(HALVES)})\s*)?"
+    r"(?P<hour>\d{1,2})[:：](?P<minute>\d{2})(?:[:：](?P<second>\d{2})(?:[.,](?P<fraction>\d{1,9}))?)?(?!\d)"
+    r"(?:\s*(?P<after>[ap]m)\b)?(?P<offset>Z(?![a-z])|\s*(?:UTC|GMT)?[-+]\d{2}:?\d{2}(?!\d)|\s*(?:UTC|GMT)(?![-+\w]))?"
+    r"\s*[\]】)）]?"
 )
-NAME = r"(?P<name>[^:：\n]{1,100}?)"
-# `time name: text`, then the same two as a line of their own with the text below it.
-INLINE = re.compile(rf"^[\u200e\s]*{WHEN}\s*[-–—]?\s*{NAME}\s*[:：](?:\s+|(?<=：)|(?=[^\d/\s]))(?P<text>.*)$")
-ABOVE = re.compile(rf"^[\u200e\s]*{WHEN}\s*{NAME}\s*[:：]?\s*$")
-BEHIND = re.compile(rf"^[\u200e\s]*(?!\d{{4}}){NAME}\s+{WHEN}\s*$")
-# 3/2/26, 9:00: the third of February or the second of March. Nobody's words may become those of whoever spoke before.
-AMBIGUOUS = re.compile(r"^[\u200e\s\[(]*\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4},?\s+\d{1,2}[:：]\d{2}")
+NAME = r"(?P<name>[^:：\s][^:：]{0,99}?)"
+TIME = re.compile(WHEN, re.IGNORECASE)
+# Behind the time: `name: text`, or the name alone with the text on the lines below it.
+NAMED = re.compile(rf"\s*(?:[-–—]\s*)?(?!(?:UTC|GMT)[-+]){NAME}(?:[:：](?:$|\s+|(?<=：)|(?=[^\d/\s]))(?P<text>.*))?$")
+BEHIND = re.compile(rf"(?!\d{{4}}){NAME} {WHEN}$", re.IGNORECASE)
+# Nobody's words may become those of whoever spoke before.
+DATED = re.compile(rf"{OPEN}{DATE}.{{0,20}}?\d{{1,2}}\s*(?:[:：.]\s*\d{{2}}|[点點时時]|[ap]\.?m\b)", re.IGNORECASE)
+# 3/2/26, 9:00: the third of February or the second of March.
+AMBIGUOUS = re.compile(rf"{OPEN}\d{{1,2}}[-/.]\d{{1,2}}[-/.]\d{{2,4}},?\s+\d{{1,2}}[:：]\d{{2}}")
+
+
+class Head(NamedTuple):
+    """When and who, and the text that stands in the same line."""
+
+    when: re.Match[str]
+    name: str
+    text: str = ""
+
+
+def head(line: str) -> Head | None:
+    if when := TIME.match(line):
+        said = NAMED.match(line.rstrip(), when.end())
+        return said and Head(when, said["name"].strip(), said["text"] or "")
+    when = BEHIND.match(" ".join(line.replace("\u200e", " ").split()))
+    return when and Head(when, when["name"])
 
 
 def parse(text: str, zone: ZoneInfo) -> Parsed:
@@ -33,13 +63,15 @@ def parse(text: str, zone: ZoneInfo) -> Parsed:
     heads: list[tuple[int, datetime, str]] = []
     texts: list[list[str]] = []
     for number, line in enumerate(re.split(r"\r?\n", text), 1):
-        found = INLINE.match(line) or ABOVE.match(line) or BEHIND.match(line)
+        found = head(line)
         at, problem = None, ""
         if found is not None:
             try:
-                at = moment(found, zone)
-            except ValueError:
+                at = moment(found.when, zone)
+            except (ValueError, OverflowError):
                 problem = "no such date or time"
+        elif DATED.match(line):
+            problem = "time not understood"
         elif AMBIGUOUS.match(line):
             problem = "a date must begin with its year"
         elif texts:
@@ -56,8 +88,8 @@ def parse(text: str, zone: ZoneInfo) -> Parsed:
             heads.append((number, datetime.min, ""))
             texts.append([])
         else:
-            heads.append((number, at, found["name"].strip()))
-            texts.append([found.groupdict().get("text") or ""])
+            heads.append((number, at, found.name))
+            texts.append([found.text])
     said: list[tuple[str, Message]] = []
     for (number, at, name), lines in zip(heads, texts, strict=True):
         whole = "\n".join(lines).strip()
@@ -70,11 +102,15 @@ def parse(text: str, zone: ZoneInfo) -> Parsed:
 
 
 def moment(found: re.Match[str], zone: ZoneInfo) -> datetime:
-    """Raises `ValueError`."""
-    year, month, day, hour, minute = (int(found[name]) for name in ("year", "month", "day", "hour", "minute"))
-    half = (found["before"] or found["after"] or "").lower()
-    if (half in ("下午", "晚上", "pm") and hour < 12) or (half == "中午" and hour < 3):
-        hour += 12
-    elif half in ("am", "上午", "凌晨") and hour == 12:
-        hour = 0
-    return datetime(year, month, day, hour, minute, int(found["second"] or 0), tzinfo=zone).astimezone(UTC)
+    """Raises `ValueError` or `OverflowError`."""
+    year, month, day = map(int, re.findall(r"\d+", found["date"]))
+    hour, half = int(found["hour"]), (found["before"] or found["after"] or "").lower()
+    if half:
+        later = (hour + 12) % 24 if hour <= 12 else hour
+        hour = next((one for one in (hour, later) if one in HALVES[half]), -1)
+    fraction, offset = (found["fraction"] or "")[:6].ljust(6, "0"), (found["offset"] or "").strip().upper()
+    if offset.startswith("-") and not found["second"]:
+        raise ValueError("09:00-10:00 is from nine to ten")
+    place = datetime.strptime(offset.lstrip("UTCGM") or "Z", "%z").tzinfo if offset else zone
+    second = int(found["second"] or 0)
+    return datetime(year, month, day, hour, int(found["minute"]), second, int(fraction), place).astimezone(UTC)

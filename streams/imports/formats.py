@@ -39,7 +39,7 @@ def parse(text: str, form: Format = "auto", zone: ZoneInfo | None = None) -> Par
 def detect(text: str) -> Literal["jsonl", "chatgpt", "chatlog", "langchain"]:
     """By what the file begins with; a broken JSON file is taken for the JSON format that its first words name."""
     start = text.lstrip()[:4096]
-    if not start.startswith(("{", "[")) or chatlog.INLINE.match(start.split("\n", 1)[0]):
+    if not start.startswith(("{", "[")) or chatlog.head(start.split("\n", 1)[0]):
         return "chatlog"
     try:
         given = json.loads(text)

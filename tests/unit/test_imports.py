@@ -75,6 +75,13 @@ def test_chatgpt_takes_the_branch_that_is_shown() -> None:
         "2026-03-02 15:05:00 张三\n我搬到杭州了",
         "张三 2026-03-02 15:05:00\n我搬到杭州了\n",
         "\u200e[2026/3/2 下午3:05:00] 张三：我搬到杭州了",
+        "2026年3月2日 星期一 下午3:05 张三：我搬到杭州了",
+        "2026-03-02（周一）15:05 张三：我搬到杭州了",
+        "2026-03-02, Monday 3:05 PM 张三: 我搬到杭州了",
+        "2026-03-02T15:05:00.000+08:00 张三：我搬到杭州了",
+        "2026-03-02T07:05:00Z 张三: 我搬到杭州了",
+        "2026-03-02 07:05 UTC 张三: 我搬到杭州了",
+        "2026-03-02 07:05 +0000 张三: 我搬到杭州了",
     ],
 )
 def test_a_messenger_line(line: str) -> None:
@@ -105,6 +112,69 @@ and its second line
     assert (second.where, second.messages[0].text) == ("line 7", "back")
     assert [p.where for p in parsed.problems] == ["line 1", "line 5", "line 9", "line 8"]
     assert "second line" not in repr(parsed)
+
+
+@pytest.mark.parametrize(
+    ("time", "hour"),
+    [
+        ("凌晨12:30", 0),
+        ("早上8:30", 8),
+        ("清晨5:30", 5),
+        ("中午12:30", 12),
+        ("中午1:30", 13),
+        ("下午12:30", 12),
+        ("傍晚6:30", 18),
+        ("晚上11:30", 23),
+        ("晚上19:30", 19),
+        ("12:30 AM", 0),
+        ("12:30 pm", 12),
+        ("15:30 PM", 15),
+    ],
+)
+def test_a_half_of_the_day(time: str, hour: int) -> None:
+    (one,) = parse(f"2026-03-02 {time} 张三：好").conversations
+    assert one.time == datetime(2026, 3, 2, hour, 30, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "2026-03-03 晚上12:30 李四：我搬到北京了",
+        "2026-03-03 晚上1:30 李四：我搬到北京了",
+        "2026-03-03 13:30 AM 李四：我搬到北京了",
+        "2026-03-03 半夜1:30 李四：我搬到北京了",
+        "2026-03-03 8点30 李四：我搬到北京了",
+        "2026-03-03 08.05 李四：我搬到北京了",
+        "2026-03-03 08:05 GMT+8 李四：我搬到北京了",
+        "2026-03-03 08:05-09:00 李四：我搬到北京了",
+        "2026-03-03T08:05:00+99:00 李四：我搬到北京了",
+        "2026-03-03 08:05",
+        "0001-01-01 00:00 李四：我搬到北京了",
+    ],
+)
+def test_a_time_that_is_not_understood_is_nobody_elses_words(line: str) -> None:
+    parsed = parse(f"2026-03-02 下午3:05 张三：好\n{line}\n我", zone=ZoneInfo("Asia/Shanghai"))
+    assert [m.text for c in parsed.conversations for m in c.messages] == ["好"]
+    ((where, reason),) = parsed.problems
+    assert where == "line 2"
+    assert reason in ("time not understood", "no such date or time")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        " " * 20_000 + "x",
+        "2026-03-02 09:00" + " " * 20_000,
+        "2026-03-02" + " " * 20_000 + "x",
+        "2026-03-02 09:00 a" + " " * 20_000 + "b",
+        "x" + " " * 20_000 + "2026-03-02 09:0",
+        "\u200e" * 20_000,
+        "[" * 20_000,
+        "2026-03-02 09:00" + "-" * 20_000 + ":",
+    ],
+)
+def test_a_long_line_of_spaces_takes_no_time(line: str) -> None:
+    assert parse(line, "chatlog").format == "chatlog"
 
 
 @pytest.mark.parametrize("wrap", [lambda m: m, lambda m: {"messages": m}], ids=["list", "object"])
