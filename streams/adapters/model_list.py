@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 from pydantic import BaseModel, SecretStr
 
 from streams.adapters.openai_calls import connect, read_answer
 from streams.adapters.openai_errors import failure
+from streams.errors import ConfigurationError
 
 
 class _Model(BaseModel):
@@ -13,7 +16,29 @@ class _Model(BaseModel):
 
 
 class _Models(BaseModel):
-    data: tuple[_Model, ...]
+    # Servers in Go write an empty list as null.
+    data: tuple[_Model, ...] | None
+
+
+def check_endpoint(setting: str, base_url: str, key: SecretStr) -> None:
+    """What the SDK fails over without a word of the setting. `setting`: MEMSTREAM_CHAT or MEMSTREAM_EMBEDDER.
+
+    Raises `ConfigurationError`, which quotes neither.
+    """
+    if not is_url(base_url):
+        raise ConfigurationError(f"correct {setting}_BASE_URL: it must look like http://localhost:11434/v1")
+    secret = key.get_secret_value()
+    if not (secret.isascii() and secret.isprintable()):
+        raise ConfigurationError(f"correct {setting}_API_KEY: it has characters that no key can have")
+
+
+def is_url(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        host = (parts.hostname or "").encode("idna")
+        return parts.scheme in ("http", "https") and bool(host) and parts.port != 0 and text.isprintable()
+    except ValueError:
+        return False
 
 
 async def list_models(base_url: str, key: SecretStr, *, seconds: float, dependency: str) -> tuple[str, ...] | None:
@@ -32,9 +57,9 @@ async def list_models(base_url: str, key: SecretStr, *, seconds: float, dependen
         raise failure(error, dependency) from None
     finally:
         await client.close()
-    return tuple(model.id for model in read_answer(_Models, response.content, dependency).data)
+    return tuple(model.id for model in read_answer(_Models, response.content, dependency).data or ())
 
 
 def has_model(models: tuple[str, ...], name: str) -> bool:
-    """Ollama lists `llama3:latest` for what is asked for as `llama3`."""
-    return name in models or f"{name}:latest" in models
+    """Ollama lists `llama3:latest` for what is asked for as `llama3`, Gemini `models/gemini` for `gemini`."""
+    return not {name, f"{name}:latest", f"models/{name}"}.isdisjoint(models)

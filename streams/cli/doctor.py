@@ -13,7 +13,7 @@ import typer
 from pydantic import SecretStr
 
 from streams.cli.common import kafka_folder, out, run, settings_for_client
-from streams.errors import MemstreamError
+from streams.errors import ConfigurationError, MemstreamError
 from streams.settings import Settings, load_settings
 from streams.topics import check_topics
 
@@ -110,16 +110,20 @@ async def _endpoints(settings: Settings) -> AsyncIterator[Check]:
 
 async def _endpoint(what: str, model: str, url: str, key: SecretStr, *, only_proof: bool) -> Check:
     """`only_proof`: no other check asks this model for anything, so that it must be listed."""
-    from streams.adapters.model_list import has_model, list_models
+    from streams.adapters.model_list import check_endpoint, has_model, list_models
     from streams.app import OPENAI
 
     name, setting = f"{what} endpoint", f"MEMSTREAM_{what.upper()}"
     if not model:
         return Check(name, False, f"no model is chosen: set {setting}_MODEL")
     url = url or OPENAI
-    where = url.rpartition("@")[2]
+    # Without a password or a key.
+    where = url.partition("?")[0].rpartition("@")[2]
     try:
+        check_endpoint(setting, url, key)
         models = await list_models(url, key, seconds=ENDPOINT_SECONDS, dependency=what)
+    except ConfigurationError as error:
+        return Check(name, False, str(error))
     except MemstreamError as error:
         return Check(name, False, f"{where}: {error}. Check {setting}_BASE_URL and {setting}_API_KEY")
     if models is None:
@@ -131,9 +135,12 @@ async def _endpoint(what: str, model: str, url: str, key: SecretStr, *, only_pro
 
 
 async def _model_and_store(settings: Settings) -> AsyncIterator[Check]:
-    from streams.app import embedder_of, store_of
+    from streams.adapters.model_list import check_endpoint
+    from streams.app import OPENAI, embedder_of, store_of
 
     try:
+        if settings.embedder.startswith("openai:"):
+            check_endpoint("MEMSTREAM_EMBEDDER", settings.embedder_base_url or OPENAI, settings.embedder_api_key)
         embedder = embedder_of(settings)
         vector = (await asyncio.wait_for(embedder.embed_passages(["ping"]), 30))[0]
     except (MemstreamError, TimeoutError) as error:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from aiohttp import web
 
 from streams.cli.doctor import Check, examine
 from tests.acceptance.command import QUICK, memstream
@@ -117,3 +118,51 @@ async def test_an_address_that_is_none(configured: pytest.MonkeyPatch) -> None:
         told = await check("chat endpoint")
         assert not told.ok
         assert "opensesame" not in told.detail
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("BASE_URL", "http://localhost:port/v1"),
+        ("BASE_URL", "http://localhost:99999/v1"),
+        ("BASE_URL", "localhost:11435/v1"),
+        ("API_KEY", "schlüssel"),
+    ],
+)
+async def test_a_setting_that_no_request_can_be_made_of(
+    configured: pytest.MonkeyPatch, setting: str, value: str
+) -> None:
+    configured.setenv("MEMSTREAM_EMBEDDER", "openai:bge-m3")
+    configured.setenv("MEMSTREAM_EMBEDDER_DIMENSION", "384")
+    for what in ("CHAT", "EMBEDDER"):
+        configured.setenv(f"MEMSTREAM_{what}_{setting}", value)
+    for name in ("chat endpoint", "embedder endpoint", "model"):
+        told = await check(name)
+        assert not told.ok
+        assert f"correct MEMSTREAM_{'CHAT' if name.startswith('chat') else 'EMBEDDER'}_{setting}: " in told.detail
+        assert value not in told.detail
+
+
+@pytest.mark.parametrize(
+    ("listed", "ok", "said"),
+    [
+        (None, False, "it has no model"),
+        ([{"id": "models/misbehaving"}], True, "has misbehaving"),
+        ([{"id": "other/misbehaving"}], False, "it has other/misbehaving"),
+    ],
+)
+async def test_lists_of_other_servers(
+    server: Misbehaving, configured: pytest.MonkeyPatch, listed: object, ok: bool, said: str
+) -> None:
+    async def answer(*_: object) -> web.Response:
+        return web.json_response({"data": listed})
+
+    configured.setattr(server, "_answer", answer)
+    told = await check("chat endpoint")
+    assert (told.ok, said in told.detail) == (ok, True)
+
+
+async def test_a_key_in_the_address_is_not_shown(server: Misbehaving, configured: pytest.MonkeyPatch) -> None:
+    configured.setenv("MEMSTREAM_CHAT_BASE_URL", f"{server.base_url}?api_key=opensesame@home")
+    told = await check("chat endpoint")
+    assert told.detail.startswith(f"{server.base_url} ")
