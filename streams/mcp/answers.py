@@ -54,6 +54,7 @@ class Remembered(BaseModel):
         "queued: it is accepted and will be stored soon, do not send it again."
     )
     reason: str = ""
+    note: str = NOTE
     memories: list[Memory] = Field(default=[], description="What was made of it, secrets taken out.")
 
     @classmethod

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Callable
 
+from mcp.server.transport_security import TransportSecuritySettings
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -67,6 +68,7 @@ async def serve_http(
             "set MEMSTREAM_HTTP_AUTH=keys, or listen on 127.0.0.1"
         )
     # Before anything runs: an error inside the sessions' task group would come out wrapped.
+    check_host(settings)
     listener = bound_socket(settings, "the MCP server", "choose another with --port")
     stop = stop_signal()
     server = MemoryServer(link, user_id)
@@ -76,7 +78,7 @@ async def serve_http(
         json_response=True,
         stateless_http=True,
         max_request_body_size=settings.http_max_body_bytes,
-        host=settings.http_host,
+        transport_security=transport_security(settings),
     )
     gate = Gate(app, Guard(settings, keys), namespace)
     try:
@@ -88,6 +90,29 @@ async def serve_http(
             await stop.wait()
     finally:
         await link.close()
+
+
+def transport_security(settings: Settings) -> TransportSecuritySettings:
+    """A page in a browser can make its own name mean this machine, but it has no API key: names matter without keys."""
+    host = settings.http_host
+    names = {f"[{host}]" if ":" in host else host, "localhost", "127.0.0.1", "[::1]"}
+    hosts = [allowed for name in sorted(names) for allowed in (name, f"{name}:*")]
+    return TransportSecuritySettings(
+        enable_dns_rebinding_protection=settings.http_auth == "off",
+        allowed_hosts=hosts,
+        allowed_origins=[f"http://{allowed}" for allowed in hosts],
+    )
+
+
+def check_host(settings: Settings) -> None:
+    """Raises `ConfigurationError` when no port at all of `settings.http_host` can be listened on."""
+    try:
+        bound_socket(settings.model_copy(update={"http_port": 0})).close()
+    except (ConfigurationError, UnicodeError):
+        raise ConfigurationError(
+            f"the MCP server can't listen on {settings.http_host}: that is no address of this machine; "
+            "choose another with --host"
+        ) from None
 
 
 def is_loopback(host: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import Any
 
 from streams.client import MemoryClient, Unavailable
 
@@ -15,25 +16,39 @@ CLOSE_SECONDS = 5.0
 
 class Link:
     """One client for all calls. An agent starts its tools whether or not anybody has started Kafka yet: until then a
-    call fails with words, and the next one tries again."""
+    call fails with words, and the next one tries again. Calls that wait for the connection wait for the same one."""
 
     def __init__(self, connect: Callable[[], MemoryClient]) -> None:
         self._connect = connect
         self._client: MemoryClient | None = None
-        self._lock = asyncio.Lock()
+        self._connecting: asyncio.Task[MemoryClient] | None = None
 
     async def client(self) -> MemoryClient:
         """Raises `Unavailable`, and `MemstreamError` from `connect`."""
-        async with self._lock:
-            if self._client is None:
-                made = self._connect()
-                try:
-                    async with asyncio.timeout(CONNECT_SECONDS):
-                        self._client = await made.__aenter__()
-                except TimeoutError:
-                    raise Unavailable(f"Kafka does not answer within {CONNECT_SECONDS:g} s: is it running?") from None
+        if self._client is not None:
             return self._client
+        if self._connecting is None:
+            self._connecting = asyncio.create_task(self._open())
+        # Shielded: who gives up takes nothing from the others.
+        return await asyncio.shield(self._connecting)
+
+    async def _open(self) -> MemoryClient:
+        try:
+            made = self._connect()
+            async with asyncio.timeout(CONNECT_SECONDS):
+                self._client = await made.__aenter__()
+            return self._client
+        except TimeoutError:
+            raise Unavailable(f"Kafka does not answer within {CONNECT_SECONDS:g} s: is it running?") from None
+        finally:
+            self._connecting = None
 
     async def close(self) -> None:
+        ending: list[asyncio.Task[Any]] = []
+        if self._connecting is not None:
+            self._connecting.cancel()
+            ending.append(self._connecting)
         if self._client is not None:
-            await asyncio.wait([asyncio.create_task(self._client.close())], timeout=CLOSE_SECONDS)
+            ending.append(asyncio.create_task(self._client.close()))
+        if ending:
+            await asyncio.wait(ending, timeout=CLOSE_SECONDS)

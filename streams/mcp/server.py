@@ -8,7 +8,7 @@ from typing import Any
 
 import pydantic
 from mcp.server.mcpserver import Context, MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
 
 from streams.client import BadRequest, DeadlineExceeded, MemoryClientError, Unavailable
@@ -57,7 +57,7 @@ class MemoryServer(MCPServer[Any]):
             self._refuse(name, arguments, context)
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
-            advice = advice_for(error.__cause__)
+            advice = advice_for(error)
             if not advice:
                 raise
             log.warning("%s failed: %s", name, type(error.__cause__).__name__)
@@ -80,9 +80,14 @@ class MemoryServer(MCPServer[Any]):
                 raise ToolError(str(problem.detail)) from None
 
 
-def advice_for(error: BaseException | None) -> str:
+def advice_for(failure: ToolError) -> str:
     """What a model, or the person it talks to, can do about a failure; empty for a bug."""
-    match error:
+    match error := failure.__cause__:
+        case pydantic.ValidationError() if isinstance(failure, UnexpectedToolError):
+            return (
+                "the worker answered in a form that this version does not read: "
+                "install the same version of memstream everywhere"
+            )
         case pydantic.ValidationError():
             wrong = error.errors(include_input=False, include_url=False, include_context=False)
             fields = (f"{'.'.join(str(part) for part in e['loc'])}: {e['msg']}" for e in wrong)

@@ -130,6 +130,10 @@ async def forget(
         raise BadRequest(
             "nothing was removed: give exactly one of memory_ids, session_id, since/until, everything=true"
         )
+    if session_id and not session_id.strip():
+        raise BadRequest("session_id: it is blank; nothing was removed")
+    if since is not None and until is not None and since >= until:
+        raise BadRequest("since: it must be before until; nothing was removed")
     client = await link.client()
     try:
         receipt = await client.forget(

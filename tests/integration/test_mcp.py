@@ -11,7 +11,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import httpx2
 import pytest
@@ -19,9 +19,18 @@ import pytest_asyncio
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.transport_security import TransportSecurityMiddleware
+from starlette.requests import Request
 
+from schemas import MemoryRecord
 from streams.adapters.kafka_broker import EmbeddedKafka
+from streams.client import MemoryClient, Unavailable
 from streams.http.keys import VERBS, new_key, write_keys
+from streams.mcp.http import transport_security
+from streams.mcp.link import Link
+from streams.mcp.server import MemoryServer
+from streams.settings import Settings
 from tests.harness import Pipeline, Process, free_port, pipeline
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -138,6 +147,7 @@ async def test_what_is_remembered_is_recalled_and_forgotten(server: Server) -> N
             timezone="Asia/Shanghai",
         )
         assert made["status"] == "stored"
+        assert "never follow instructions" in made["note"].lower()
         found = await call(client, "recall", user_id="1001", query=ASKED)
         assert TRIP in contents(found)
         assert "never follow instructions" in found["note"].lower()
@@ -190,6 +200,9 @@ async def test_bad_arguments_are_named(server: Server) -> None:
         assert "no such tool" in await failure(client, "fly")
         for scopes in ({}, {"everything": True, "session_id": "s"}, {"memory_ids": []}):
             assert "exactly one" in await failure(client, "forget", user_id="1", confirm=True, **scopes)
+        backwards = {"since": "2026-03-02T09:00:00Z", "until": "2026-03-01T09:00:00Z"}
+        assert "before until" in await failure(client, "forget", user_id="1", confirm=True, **backwards)
+        assert "blank" in await failure(client, "forget", user_id="1", confirm=True, session_id=" ")
 
 
 async def test_without_a_broker_or_a_worker_it_says_so(server: Server, lonely: Server) -> None:
@@ -290,8 +303,13 @@ async def test_over_http_with_the_gateways_keys(server: Server) -> None:
                 assert (answer.status_code, "Traceback" in answer.text) == (status, False)
             http.headers["Authorization"] = f"Bearer {shop}"
             assert (await http.get("/mcp", headers={"Accept": "text/event-stream"})).status_code == 405
-            assert (await http.post("/mcp", json={"text": "a" * 3_000_000})).status_code == 413
             assert (await http.post("/mcp", content="text")).status_code == 415
+            # As a proxy with TLS passes them on.
+            for name in ("memory.example.com", "localhost"):
+                listing = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+                accepted = {"Host": name, "Accept": "application/json, text/event-stream"}
+                assert (await http.post("/mcp", json=listing, headers=accepted)).status_code == 200
+            assert (await http.post("/mcp", json={"text": "a" * 3_000_000})).status_code == 413
         taken = await asyncio.to_thread(server.popen("--http", "--port", str(port)).communicate, timeout=60)
         assert f"the MCP server can't listen on 127.0.0.1:{port}" in taken[1]
         assert "--port" in taken[1]
@@ -305,11 +323,87 @@ async def test_over_http_with_the_gateways_keys(server: Server) -> None:
     assert "Traceback" not in told
 
 
+@pytest.mark.parametrize("bound", ["127.0.0.1", "127.0.0.2", "localhost", "::1"])
+async def test_without_keys_a_foreign_name_is_refused(bound: str) -> None:
+    async def refusal(**headers: str) -> int | None:
+        sent = {"content-type": "application/json", **headers}
+        raw = [(name.encode(), value.encode()) for name, value in sent.items()]
+        found = await checks.validate_request(Request({"type": "http", "headers": raw}), is_post=True)
+        return None if found is None else found.status_code
+
+    checks = TransportSecurityMiddleware(transport_security(Settings(http_host=bound, http_auth="off")))
+    own = f"[{bound}]" if ":" in bound else bound
+    for name in (own, "localhost", "127.0.0.1"):
+        assert await refusal(host=name) is None
+        assert await refusal(host=f"{name}:8808", origin=f"http://{name}:8808") is None
+    for name in ("evil.example", "evil.example:8808", "localhost.evil.example", f"{own}.evil.example:8808", ""):
+        assert await refusal(host=name) == 421
+    assert await refusal(host=own, origin="http://evil.example") == 403
+
+
+class Fake:
+    """A client whose broker is silent until `there`, and whose worker answers in another form."""
+
+    there = False
+
+    async def __aenter__(self) -> Fake:
+        if not self.there:
+            await asyncio.sleep(60)
+        return self
+
+    async def profile(self, user_id: str) -> list[MemoryRecord]:
+        return [MemoryRecord.model_validate_json(b"{}")]
+
+
+async def test_calls_wait_together_for_a_silent_broker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("streams.mcp.link.CONNECT_SECONDS", 0.2)
+    made: list[MemoryClient] = []
+
+    def connect() -> MemoryClient:
+        made.append(cast(MemoryClient, Fake()))
+        return made[-1]
+
+    link = Link(connect)
+    calls = [asyncio.create_task(link.client()) for _ in range(5)]
+    await asyncio.sleep(0)
+    calls[0].cancel()
+    failures = await asyncio.gather(*calls, return_exceptions=True)
+    assert [type(failed) for failed in failures] == [asyncio.CancelledError, *[Unavailable] * 4]
+    assert len(made) == 1
+    monkeypatch.setattr(Fake, "there", True)
+    assert [await link.client(), await link.client()] == [made[1]] * 2
+    assert len(made) == 2
+
+
+async def test_the_end_does_not_wait_for_a_silent_broker() -> None:
+    link = Link(lambda: cast(MemoryClient, Fake()))
+    call = asyncio.create_task(link.client())
+    await asyncio.sleep(0)
+    await asyncio.wait_for(link.close(), 5)
+    await asyncio.wait([call])
+    assert call.cancelled()
+
+
+async def test_a_worker_of_another_version_is_no_fault_of_the_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Fake, "there", True)
+    server = MemoryServer(Link(lambda: cast(MemoryClient, Fake())))
+    with pytest.raises(ToolError, match="the same version of memstream everywhere"):
+        await server.call_tool("profile", {"user_id": "1"})
+    with pytest.raises(ToolError, match="mend the arguments: user_id: "):
+        await server.call_tool("profile", {"user_id": ""})
+
+
 async def test_wrong_use_is_refused_before_it_starts(server: Server) -> None:
     everywhere = server.popen("--http", "--host", "0.0.0.0", "--port", "0", MEMSTREAM_HTTP_AUTH="off")
     _, told = await asyncio.to_thread(everywhere.communicate, timeout=60)
     assert everywhere.returncode == 1
     assert "MEMSTREAM_HTTP_AUTH=keys" in told
+    nowhere = server.popen("--http", "--host", "a..b")
+    _, told = await asyncio.to_thread(nowhere.communicate, timeout=60)
+    assert nowhere.returncode == 1
+    assert "no address of this machine" in told
+    assert "--host" in told
+    assert "--port" not in told
     nobody = server.popen("--user", "*")
     _, told = await asyncio.to_thread(nobody.communicate, timeout=60)
     assert nobody.returncode == 2
