@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from streams.errors import ConfigurationError
+from streams.http.envelope import Envelope
 from streams.http.guard import Guard, GuardedRequest, check_headers
 from streams.http.keys import KeyRing
 from streams.http.problems import Problem, answer
@@ -80,7 +81,7 @@ async def serve_http(
         max_request_body_size=settings.http_max_body_bytes,
         transport_security=transport_security(settings),
     )
-    gate = Gate(app, Guard(settings, keys), namespace)
+    gate = Envelope(Gate(app, Guard(settings, keys), namespace))
     try:
         async with (
             server.session_manager.run(),

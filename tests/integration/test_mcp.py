@@ -309,7 +309,10 @@ async def test_over_http_with_the_gateways_keys(server: Server) -> None:
                 listing = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
                 accepted = {"Host": name, "Accept": "application/json, text/event-stream"}
                 assert (await http.post("/mcp", json=listing, headers=accepted)).status_code == 200
-            assert (await http.post("/mcp", json={"text": "a" * 3_000_000})).status_code == 413
+            # What a refused body leaves on a connection is no request.
+            for _ in range(5):
+                assert (await http.post("/mcp", json={"text": "a" * 3_000_000})).status_code == 413
+                assert (await http.post("/mcp", content="text")).status_code == 415
         taken = await asyncio.to_thread(server.popen("--http", "--port", str(port)).communicate, timeout=60)
         assert f"the MCP server can't listen on 127.0.0.1:{port}" in taken[1]
         assert "--port" in taken[1]
