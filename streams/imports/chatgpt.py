@@ -7,7 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from schemas import Message
-from streams.imports.conversations import Parsed, instant, split
+from streams.imports.conversations import Parsed, Unusable, instant, split, spoken
 
 
 def parse(given: object, zone: ZoneInfo) -> Parsed:
@@ -16,7 +16,7 @@ def parse(given: object, zone: ZoneInfo) -> Parsed:
         where = f"conversation {number}"
         try:
             said = [(where, message) for message in branch(one, zone)]
-        except ValueError as error:
+        except Unusable as error:
             parsed.refuse(where, str(error))
             continue
         if not said:
@@ -27,20 +27,20 @@ def parse(given: object, zone: ZoneInfo) -> Parsed:
 
 
 def branch(given: object, zone: ZoneInfo) -> Iterator[Message]:
-    """From the root to `current_node`. Raises `ValueError` for what is no conversation of an export."""
+    """From the root to `current_node`. Raises `Unusable` for what is no conversation of an export."""
     nodes = given.get("mapping") if isinstance(given, Mapping) else None
     if not isinstance(given, Mapping) or not isinstance(nodes, Mapping):
-        raise ValueError("has no mapping of messages: is it conversations.json of a ChatGPT export?")
+        raise Unusable("has no mapping of messages: is it conversations.json of a ChatGPT export?")
+    nodes = {name: one for name, one in nodes.items() if isinstance(one, Mapping)}
     node = given.get("current_node")
-    if node not in nodes:
+    if not isinstance(node, str) or node not in nodes:
         # Without it, the path to the newest leaf.
-        node = next((name for name, one in reversed(list(nodes.items())) if not one.get("children")), None)
+        node = next((name for name, one in reversed(nodes.items()) if not one.get("children")), None)
     path: list[Any] = []
-    seen: set[Any] = set()
-    while isinstance(nodes.get(node), Mapping) and node not in seen:
-        seen.add(node)
-        path.append(nodes[node].get("message"))
-        node = nodes[node].get("parent")
+    # Taken out, so that a circle ends.
+    while isinstance(node, str) and (one := nodes.pop(node, None)) is not None:
+        path.append(one.get("message"))
+        node = one.get("parent")
     for message in reversed(path):
         if isinstance(message, Mapping) and (made := turn(message, zone)) is not None:
             yield made
@@ -54,4 +54,4 @@ def turn(given: Mapping[str, Any], zone: ZoneInfo) -> Message | None:
     text = "\n".join(part for part in parts if isinstance(part, str)) if isinstance(parts, list) else ""
     if role not in ("user", "assistant") or not text.strip():
         return None
-    return Message(role=role, text=text, time=instant(given.get("create_time"), zone))
+    return spoken(role, text, time=instant(given.get("create_time"), zone))

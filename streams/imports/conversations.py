@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 from zoneinfo import ZoneInfo
+
+from pydantic import ValidationError
 
 from schemas import Message
 
 Role = Literal["user", "assistant", "system", "tool"]
 ROLES: tuple[Role, ...] = get_args(Role)
-# One event is settled at once and has at most 2 MiB: a long dialogue becomes several.
+# One event is settled at once and has at most 2 MiB, of which escapes have a part: a long dialogue becomes several.
 MOST_MESSAGES = 50
+MOST_BYTES = 1024 * 1024
+# What is longer is parked by the worker (its `max_text_chars`), and with it all that is in the same event.
+LONG_CHARS = 32_000
 SILENCE = timedelta(hours=1)
 
 
@@ -45,8 +51,40 @@ class Parsed:
         self.problems.append(Problem(where, reason))
 
 
+class Unusable(ValueError):
+    """Its text is a reason that quotes nothing of the file, unlike that of other errors."""
+
+
+class NotJSON(Unusable):
+    """`line`: where it ends to be JSON, as far as that is known."""
+
+    def __init__(self, reason: str, line: int = 0) -> None:
+        super().__init__(reason)
+        self.line = line
+
+
+def loads(text: str) -> Any:
+    """Raises `NotJSON`."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise NotJSON("not JSON", error.lineno) from None
+    except RecursionError:
+        raise NotJSON("is nested too deeply") from None
+    except ValueError:
+        raise NotJSON("has a number of too many digits") from None
+
+
+def spoken(role: Role, text: str, speaker: str | None = None, time: datetime | None = None) -> Message:
+    """Raises `Unusable`."""
+    try:
+        return Message(role=role, text=text, speaker=speaker, time=time)
+    except ValidationError:
+        raise Unusable("its text or speaker is no Unicode text") from None
+
+
 def instant(value: object, zone: ZoneInfo) -> datetime | None:
-    """ISO 8601 or seconds since 1970; without an offset it is a time of `zone`. Raises `ValueError`."""
+    """ISO 8601 or seconds since 1970; without an offset it is a time of `zone`. Raises `Unusable`."""
     if value is None or value == "":
         return None
     try:
@@ -57,20 +95,25 @@ def instant(value: object, zone: ZoneInfo) -> datetime | None:
             return datetime.fromtimestamp(value, UTC)
     except (ValueError, OverflowError, OSError):
         pass
-    raise ValueError("the time is neither ISO 8601 nor seconds since 1970")
+    raise Unusable("the time is neither ISO 8601 nor seconds since 1970")
 
 
 def split(said: Iterable[tuple[str, Message]], session_id: str = "") -> Iterator[Conversation]:
-    """Messages with where they stood, in parts: a new one after an hour of silence or fifty messages."""
-    where, part = "", list[Message]()
+    """Messages with where they stood, in parts: a new one after an hour of silence, fifty messages or 1 MiB.
+
+    A message that is too long for a worker stands alone."""
+    where, part, size = "", list[Message](), 0
     for at, message in said:
         before = part[-1].time if part else None
         silent = before is not None and message.time is not None and message.time - before > SILENCE
-        if part and (silent or len(part) == MOST_MESSAGES):
+        length = len(message.text.encode("utf-8", "surrogatepass"))
+        alone = any(len(one.text) > LONG_CHARS for one in (message, *part[-1:]))
+        if part and (silent or alone or len(part) == MOST_MESSAGES or size + length > MOST_BYTES):
             yield Conversation(where, part[0].time, tuple(part), session_id)
-            part = []
+            part, size = [], 0
         if not part:
             where = at
         part.append(message)
+        size += length
     if part:
         yield Conversation(where, part[0].time, tuple(part), session_id)

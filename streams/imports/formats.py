@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
+import re
 from typing import Literal, get_args
 from zoneinfo import ZoneInfo
 
 from streams.imports import chatgpt, chatlog, jsonl, langchain
-from streams.imports.conversations import Parsed
+from streams.imports.conversations import NotJSON, Parsed, loads
 
 Format = Literal["auto", "jsonl", "chatgpt", "chatlog", "langchain"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -24,14 +24,10 @@ def parse(text: str, form: Format = "auto", zone: ZoneInfo | None = None) -> Par
         case "jsonl":
             return jsonl.parse(text, zone)
     try:
-        given = json.loads(text)
-    except json.JSONDecodeError as error:
+        given = loads(text)
+    except NotJSON as error:
         parsed = Parsed(form)
-        parsed.refuse(f"line {error.lineno}", f"not JSON ({error.msg})")
-        return parsed
-    except RecursionError:
-        parsed = Parsed(form)
-        parsed.refuse("file", "is nested too deeply")
+        parsed.refuse(f"line {error.line}" if error.line else "file", str(error))
         return parsed
     return chatgpt.parse(given, zone) if form == "chatgpt" else langchain.parse(given, zone)
 
@@ -42,17 +38,21 @@ def detect(text: str) -> Literal["jsonl", "chatgpt", "chatlog", "langchain"]:
     if not start.startswith(("{", "[")) or chatlog.head(start.split("\n", 1)[0]):
         return "chatlog"
     try:
-        given = json.loads(text)
-    except (ValueError, RecursionError):
+        given = loads(text)
+    except NotJSON:
+        # [2026/3/2 15:05], [3/2/26, 9:00 AM], [图片]
+        if not re.match(r"\{|\[\s*\{", start):
+            return "chatlog"
         given = None
     first = given[0] if isinstance(given, list) and given else given
     if isinstance(first, dict):
         if "mapping" in first:
             return "chatgpt"
+        if isinstance(given, list):
+            return "jsonl" if first.keys() & {"text", "messages"} else "langchain"
         inner = first.get("messages")
-        if isinstance(given, list) or (isinstance(inner, list) and any("type" in m for m in inner if m)):
-            return "langchain"
-        return "jsonl"
+        typed = isinstance(inner, list) and any(isinstance(one, dict) and "type" in one for one in inner)
+        return "langchain" if typed else "jsonl"
     if start.startswith("["):
         return "chatgpt" if '"mapping"' in start else "langchain"
     return "jsonl"

@@ -7,7 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from schemas import Message
-from streams.imports.conversations import Parsed, Role, instant, split
+from streams.imports.conversations import Parsed, Role, Unusable, instant, split, spoken
 
 ROLES: Mapping[str, Role] = {
     "human": "user",
@@ -31,7 +31,7 @@ def parse(given: object, zone: ZoneInfo) -> Parsed:
         where = f"message {number}"
         try:
             made = message(one, zone)
-        except ValueError as error:
+        except Unusable as error:
             parsed.refuse(where, str(error))
             continue
         if made is not None and made.role in ("user", "assistant"):
@@ -41,25 +41,27 @@ def parse(given: object, zone: ZoneInfo) -> Parsed:
 
 
 def message(given: object, zone: ZoneInfo) -> Message | None:
-    """None for one without text (a call of a tool). Raises `ValueError`."""
+    """None for one without text (a call of a tool). Raises `Unusable`."""
     if not isinstance(given, Mapping):
-        raise ValueError("not a JSON object")
+        raise Unusable("not a JSON object")
     body: Any = given.get("data", given.get("kwargs", given))
     if not isinstance(body, Mapping):
-        raise ValueError("its data is not a JSON object")
+        raise Unusable("its data is not a JSON object")
     kind = str(given.get("type", given.get("role", "")))
     if kind == "constructor":
         # dumpd: {"lc": 1, "type": "constructor", "id": [..., "HumanMessage"], "kwargs": {...}}
-        kind = str((given.get("id") or [""])[-1]).removesuffix("Chunk").removesuffix("Message").lower()
+        path = given.get("id")
+        kind = str(path[-1]) if isinstance(path, list) and path else ""
+        kind = kind.removesuffix("Chunk").removesuffix("Message").lower()
     role = ROLES.get(kind)
     if role is None:
-        raise ValueError(f"its type is none of {', '.join(ROLES)}")
+        raise Unusable(f"its type is none of {', '.join(ROLES)}")
     text = plain(body.get("content"))
     if not text.strip():
         return None
     more = body.get("additional_kwargs")
     time = more.get("timestamp") if isinstance(more, Mapping) else None
-    return Message(role=role, text=text, time=instant(time, zone))
+    return spoken(role, text, time=instant(time, zone))
 
 
 def plain(content: object) -> str:

@@ -1,7 +1,8 @@
 """What an import is, and how far it has come. Pure: no clock, no Kafka.
 
 An event's id is a digest of who, when and what, so that the same conversation is the same event in whatever file it
-comes, and the id of a task is a digest of its events: the same file is the same task, which goes on where it was.
+comes, and the id of a task is a digest of its events and of how many were refused:
+the same file is the same task, which goes on where it was.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Literal, NamedTuple
 from pydantic import BaseModel, ValidationError
 
 from schemas import ConversationEvent, Job, Receipt, Tenant
-from streams.imports.conversations import Conversation
+from streams.imports.conversations import Conversation, Problem
 from streams.limits import MAX_RECORD_BYTES
 
 # A task is one record on Kafka, which names its events.
@@ -24,12 +25,13 @@ MOST_CONVERSATIONS = 50_000
 
 
 class Batch(NamedTuple):
-    """`refused` counts by "import:reason"."""
+    """`refused` counts by "import:reason"; `problems` are those of them that `batch` itself refused."""
 
     tenant: Tenant
     task_id: str
     events: Sequence[ConversationEvent]
     refused: Mapping[str, int]
+    problems: Sequence[Problem] = ()
 
 
 class Received(NamedTuple):
@@ -64,6 +66,7 @@ def batch(
     """`unread`: items that were no conversation. Raises `ValueError` for more than a task can hold."""
     events: dict[str, ConversationEvent] = {}
     refused = Counter({"import:invalid": unread} if unread else {})
+    problems: list[Problem] = []
     repeats: Counter[str] = Counter()
     for one in conversations:
         said = json.dumps(
@@ -89,15 +92,18 @@ def batch(
             size = len(event.to_bytes())
         except (ValidationError, ValueError):
             refused["import:invalid"] += 1
+            problems.append(Problem(one.where, "its text, session or speaker is no Unicode text"))
             continue
         if size > MAX_RECORD_BYTES:
             refused["import:too_large"] += 1
+            problems.append(Problem(one.where, f"has more than {MAX_RECORD_BYTES // 1024**2} MiB"))
         else:
             events[event_id] = event
     if len(events) > MOST_CONVERSATIONS:
         raise ValueError(f"{len(events)} conversations; a task has at most {MOST_CONVERSATIONS}: split the file")
-    digest = hashlib.sha256("\n".join((tenant.key, *sorted(events))).encode()).hexdigest()
-    return Batch(tenant, f"task_{digest[:32]}", list(events.values()), refused)
+    counts = (f"{reason}={count}" for reason, count in sorted(refused.items()))
+    digest = hashlib.sha256("\n".join((tenant.key, *sorted(events), *counts)).encode()).hexdigest()
+    return Batch(tenant, f"task_{digest[:32]}", list(events.values()), refused, problems)
 
 
 def status_of(job: Job, received: Mapping[str, Received]) -> ImportStatus:
