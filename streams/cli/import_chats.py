@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from pathlib import Path
 from typing import Annotated
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -13,7 +14,6 @@ from pydantic import ValidationError
 from schemas import Tenant
 from streams.batches import batched
 from streams.cli.common import err, fail, out, run, settings_for_client
-from streams.cli.source import read
 from streams.client import MemoryClient
 from streams.imports.conversations import Parsed
 from streams.imports.formats import Format, parse
@@ -37,7 +37,7 @@ def import_chats(
     namespace: Annotated[str | None, typer.Option(help="Whose memories.")] = None,
     user: Annotated[str | None, typer.Option(help="Whose memories.")] = None,
     form: Annotated[Format, typer.Option("--format", help="What the file is.")] = "auto",
-    timezone: Annotated[str, typer.Option(help="Of times that name no offset.")] = "UTC",
+    timezone: Annotated[str, typer.Option(help="Of times that name no offset (else UTC), and of relative dates.")] = "",
     preview: Annotated[bool, typer.Option("--preview", help="Show what would be sent, and send nothing.")] = False,
     watch: Annotated[bool, typer.Option("--watch", help="Stay until every conversation has its outcome.")] = False,
     status: Annotated[str, typer.Option(metavar="TASK", help="Show how far a task is.")] = "",
@@ -51,44 +51,54 @@ def import_chats(
         run(_show(status or cancel, namespace, cancelling=bool(cancel)))
         return
     try:
-        zone = ZoneInfo(timezone)
+        zone = ZoneInfo(timezone or "UTC")
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise typer.BadParameter("--timezone: an IANA time zone such as Asia/Shanghai") from None
-    parsed = parse(read(file), form, zone)
-    for where, reason in parsed.problems:
+    if not preview and not (namespace and user):
+        raise typer.BadParameter("--namespace and --user say whose memories these are")
+    parsed = parse(_read(file), form, zone)
+    try:
+        # A preview for nobody in particular, to know what would be refused.
+        tenant = Tenant(namespace=namespace or "preview", user_id=user or "preview")
+        made = batch(tenant, parsed.conversations, unread=len(parsed.problems), timezone=timezone or None)
+    except ValidationError as error:
+        fail(f"--{'user' if error.errors()[0]['loc'] == ('user_id',) else 'namespace'}: must name one")
+    except ValueError as error:
+        fail(str(error))
+    problems = [*parsed.problems, *made.problems]
+    for where, reason in problems:
         err.print(f"{where}: {reason}", markup=False, soft_wrap=True)
     if preview:
-        _preview(parsed)
-    elif not namespace or not user:
-        raise typer.BadParameter("--namespace and --user say whose memories these are")
-    elif not parsed.conversations:
+        _preview(parsed, len(problems))
+    elif not made.events:
         fail("nothing to import")
     else:
-        try:
-            made = batch(
-                Tenant(namespace=namespace, user_id=user),
-                parsed.conversations,
-                unread=len(parsed.problems),
-                timezone=timezone,
-            )
-        except ValidationError as error:
-            fail(f"--{'user' if error.errors()[0]['loc'] == ('user_id',) else 'namespace'}: must name one")
-        except ValueError as error:
-            fail(str(error))
         run(_import(made, watch))
-    if parsed.problems:
+    if problems:
         sys.exit(1)
 
 
-def _preview(parsed: Parsed) -> None:
+def _read(file: str) -> str:
+    """Only UTF-8: words in another encoding would be remembered as gibberish."""
+    try:
+        return (sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()).decode()
+    except OSError as error:
+        fail(f"{file}: {error.strerror}")
+    except UnicodeDecodeError:
+        fail(f"{file}: not UTF-8; convert it, for example: iconv -f gb18030 -t utf-8 FILE")
+
+
+def _preview(parsed: Parsed, refused: int) -> None:
     count = len(parsed.conversations)
-    out.print(f"format {parsed.format}: {count} conversations, {len(parsed.problems)} not understood")
+    out.print(f"format {parsed.format}: {count} conversations, {refused} problems")
     for one in parsed.conversations[:PREVIEW]:
         time = one.time.isoformat() if one.time else "no time (counts as said now)"
         out.print(f"{one.where}: {time}, {len(one.messages)} messages", markup=False, soft_wrap=True)
         for message in one.messages[:3]:
             text = " ".join(message.text.split())[:PREVIEW_CHARS]
-            out.print(f"    {message.speaker or message.role}: {text}", markup=False, soft_wrap=True)
+            # Half of a surrogate pair, which no terminal can show.
+            shown = f"    {message.speaker or message.role}: {text}".encode(errors="backslashreplace").decode()
+            out.print(shown, markup=False, soft_wrap=True)
     if count > PREVIEW:
         out.print(f"... and {count - PREVIEW} more")
 
