@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from rich.console import Console
+from rich.markup import escape
 
 from streams.client import BadRequest, DeadlineExceeded, MemoryClientError, Unavailable
 from streams.errors import ConfigurationError, MemstreamError
@@ -25,7 +26,7 @@ err = Console(stderr=True, highlight=False, width=None if sys.stderr.isatty() el
 
 
 def fail(message: str, code: int = 1) -> NoReturn:
-    err.print(f"[bold red]memstream:[/] {message}", markup=True, soft_wrap=True)
+    err.print(f"[bold red]memstream:[/] {escape(message)}", markup=True, soft_wrap=True)
     sys.exit(code)
 
 
