@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Annotated
 from zoneinfo import ZoneInfo
 
@@ -37,7 +37,7 @@ def add_imports(router: APIRouter, settings: Settings, client: MemoryClient) -> 
         tenant = Tenant(namespace=caller.namespace(body.namespace), user_id=body.user_id)
         read, unread = understood(body)
         made = batch(tenant, read, unread=unread, timezone=body.timezone)
-        with as_problems():
+        with as_problems("not all was sent in time; send it again: what was sent adds nothing"):
             async with asyncio.timeout(deadline) as limit:
                 task = await tasks.begin(made)
                 status = await task.status()
@@ -49,7 +49,7 @@ def add_imports(router: APIRouter, settings: Settings, client: MemoryClient) -> 
                 metrics.IMPORTED.labels("refused").inc(sum(made.refused.values()))
                 limit.reschedule(None)
             if not body.in_background:
-                status = await ended(task, deadline)
+                status = await ended(task, status, deadline)
         if status.state == "done":
             response.status_code = 200
         return status
@@ -63,18 +63,20 @@ def add_imports(router: APIRouter, settings: Settings, client: MemoryClient) -> 
     @router.get(
         "/import/{task_id}", name="import-status", response_model_exclude_none=True, summary="How far an import is"
     )
-    async def status(task_id: TaskId, caller: Who) -> ImportStatus:
-        with as_problems():
-            return await (await found(task_id, caller)).status()
+    async def status(task_id: TaskId, caller: Who, deadline: Deadline) -> ImportStatus:
+        with as_problems("its records were not read in time; ask again"):
+            async with asyncio.timeout(deadline):
+                return await (await found(task_id, caller)).status()
 
     @router.delete(
         "/import/{task_id}", name="import-cancel", response_model_exclude_none=True, summary="Send no more of an import"
     )
-    async def cancel(task_id: TaskId, caller: Who) -> ImportStatus:
-        with as_problems():
-            task = await found(task_id, caller)
-            await tasks.cancel(task)
-            return await task.status()
+    async def cancel(task_id: TaskId, caller: Who, deadline: Deadline) -> ImportStatus:
+        with as_problems("not known to be cancelled; send it again"):
+            async with asyncio.timeout(deadline):
+                task = await found(task_id, caller)
+                await tasks.cancel(task)
+                return await task.status()
 
 
 def understood(body: models.Import) -> tuple[list[Conversation], int]:
@@ -88,24 +90,22 @@ def understood(body: models.Import) -> tuple[list[Conversation], int]:
     return read, len(body.conversations) - len(read)
 
 
-async def ended(task: Task, deadline: float) -> ImportStatus:
-    """The status when all have an outcome, or that at the deadline."""
-    end = asyncio.get_running_loop().time() + deadline
-    while True:
-        status = await task.status()
-        left = end - asyncio.get_running_loop().time()
-        if status.state == "done" or left <= 0:
-            return status
-        await asyncio.sleep(min(POLL_SECONDS, left))
+async def ended(task: Task, status: ImportStatus, deadline: float) -> ImportStatus:
+    """The status when all have an outcome, or the last one before the deadline."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(deadline):
+            while status.state != "done":
+                await asyncio.sleep(POLL_SECONDS)
+                status = await task.status()
+    return status
 
 
 @contextmanager
-def as_problems() -> Iterator[None]:
+def as_problems(late: str) -> Iterator[None]:
+    """`late`: what to tell when the deadline has passed."""
     try:
         yield
     except (DependencyDown, ConfigurationError) as error:
         raise Unavailable(str(error)) from None
     except TimeoutError:
-        raise Problem(
-            504, "deadline-exceeded", "not all was sent in time; send it again: what was sent adds nothing"
-        ) from None
+        raise Problem(504, "deadline-exceeded", late) from None
