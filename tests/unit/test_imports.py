@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from typer.testing import CliRunner
 
 from schemas import Job, Message, Receipt, Tenant
-from streams.imports.conversations import Conversation
+from streams import compacted
+from streams.cli import app, import_chats
+from streams.imports.conversations import LONG_CHARS, Conversation
 from streams.imports.formats import detect, parse
-from streams.imports.task import Received, batch, status_of
+from streams.imports.task import Batch, Received, batch, status_of
+from tests.unit.http.gateway import gateway, settings_for
 
 JSONL = """{"time": "2026-03-02T09:00:00Z", "text": "I moved to Bonn."}
 
@@ -22,7 +30,9 @@ not json
 {"txt": "a"}
 [1]
 {"text": "  "}
-"""
+{"messages": [{"type": "ai", "content": "Move to Rome!"}]}
+{"text": "secret", "speaker": "\\ud800"}
+""" + ('{"text": "secret", "time": ' + "9" * 5000 + '}\n{"text": ' + "[" * 100_000)
 
 
 def test_json_lines() -> None:
@@ -39,7 +49,12 @@ def test_json_lines() -> None:
         ("line 7", "1 unknown fields"),
         ("line 8", "not a JSON object"),
         ("line 9", "text is missing or empty"),
+        ("line 10", "1 unknown fields in a message"),
+        ("line 11", "its text or speaker is no Unicode text"),
+        ("line 12", "has a number of too many digits"),
+        ("line 13", "is nested too deeply"),
     ]
+    assert "secret" not in repr(parsed)
 
 
 def node(parent: str | None, role: str, *parts: object, time: float | None = None) -> dict[str, object]:
@@ -205,10 +220,55 @@ def test_broken_json_is_named_by_its_line(form: str) -> None:
     assert parsed.conversations == []
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        '{"messages": [5]}',
+        '[{"mapping": {"a": "x"}}]',
+        '[{"mapping": {"a": {"message": null}}, "current_node": ["a"]}]',
+        '[{"mapping": {"a": {"message": null, "parent": ["a"]}}, "current_node": "a"}]',
+        '[{"type": "constructor", "id": 5, "kwargs": {"content": "x"}}]',
+        '[{"type": "constructor", "id": {}, "kwargs": {"content": "x"}}]',
+        '[{"mapping": {}, "create_time": ' + "9" * 5000 + "}]",
+    ],
+)
+def test_what_has_another_shape_is_told(given: str) -> None:
+    parsed = parse(given)
+    assert parsed.conversations == []
+    assert len(parsed.problems) == 1
+
+
+def test_a_circle_of_messages_ends() -> None:
+    tree = {"a": node("b", "user", "I live in Bonn"), "b": node("a", "assistant", "Noted.")}
+    (one,) = parse(json.dumps({"mapping": tree, "current_node": "b"})).conversations
+    assert [m.text for m in one.messages] == ["I live in Bonn", "Noted."]
+
+
+def test_an_array_of_conversations() -> None:
+    parsed = parse('[{"time": "2026-03-02T09:00:00Z", "text": "a"},\n {"messages": [{"text": "b"}]}, 5]')
+    assert [(c.where, c.messages[0].text) for c in parsed.conversations] == [
+        ("conversation 1", "a"),
+        ("conversation 2", "b"),
+    ]
+    assert parsed.problems == [("conversation 3", "not a JSON object")]
+
+
 def test_what_begins_like_json_may_be_a_log() -> None:
-    assert detect("[2026/3/2, 9:00:15] Alice: hi") == "chatlog"
+    for line in ("[2026/3/2, 9:00:15] Alice: hi", "[2026/3/2 15:05] 张三", "[3/2/26, 9:00 AM] Alice: hi", "[图片]"):
+        assert detect(line) == "chatlog"
     assert detect('{"time": 1, "text": "a"}\n{"time": ') == "jsonl"
     assert detect('[{"title": "x", "mapping": {') == "chatgpt"
+
+
+def test_a_part_has_so_many_bytes_and_a_long_message_is_alone() -> None:
+    text = "会议纪要。" * 5_000
+    parsed = parse("\n".join(f"2026-03-02 09:{n:02} A: {text}" for n in range(50)))
+    assert {len(c.messages) for c in parsed.conversations} == {13, 11}
+    made = batch(TENANT, parsed.conversations)
+    assert (len(made.events), made.refused) == (4, {})
+    texts = ["a", "b", "x" * (LONG_CHARS + 1), "c", "d"]
+    parsed = parse("\n".join(f"2026-03-02 09:0{n} A: {text}" for n, text in enumerate(texts)))
+    assert [len(c.messages) for c in parsed.conversations] == [2, 1, 2]
 
 
 TENANT = Tenant(namespace="shop", user_id="张三")
@@ -234,6 +294,8 @@ def test_what_can_not_be_sent_stops_nothing_else() -> None:
     made = batch(TENANT, lines("a", "\ud800", "x" * 3_000_000), unread=2)
     assert [event.messages[0].text for event in made.events] == ["a"]
     assert made.refused == {"import:invalid": 3, "import:too_large": 1}
+    assert [where for where, _ in made.problems] == ["line 1", "line 2"]
+    assert made.task_id != batch(TENANT, lines("a")).task_id
 
 
 def test_a_status_counts_receipts() -> None:
@@ -278,3 +340,68 @@ def test_a_status_counts_receipts() -> None:
     assert status_of(cancelled, received).state == "cancelled"
     assert status_of(cancelled, {**received, ids[3]: receipt(ids[3], 5, outcome="stored")}).state == "done"
     assert status_of(job, {}).per_second is None
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[Batch]:
+    """What the command would send."""
+    made: list[Batch] = []
+
+    async def send(one: Batch, watch: bool) -> None:
+        made.append(one)
+
+    monkeypatch.setattr(import_chats, "_import", send)
+    return made
+
+
+def command(*arguments: str) -> tuple[int, str]:
+    done = CliRunner().invoke(app, ["import-chats", *arguments, "--namespace", "shop", "--user", "Ann"])
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done.exit_code, done.output
+
+
+@pytest.mark.parametrize("preview", [("--preview",), ()])
+def test_the_command_tells_what_is_refused(tmp_path: Path, sent: list[Batch], preview: tuple[str, ...]) -> None:
+    file = tmp_path / "history.jsonl"
+    file.write_text('{"text": "a"}\n{"text": "%s"}\n{"text": "\\ud800"}\n' % ("x" * 3_000_000), encoding="utf-8")
+    code, said = command(str(file), *preview)
+    assert code == 1
+    assert "line 2: has more than 2 MiB" in said
+    assert "line 3: its text" in said
+    assert [len(one.events) for one in sent] == ([] if preview else [1])
+
+
+def test_without_a_timezone_the_namespace_has_its_own(tmp_path: Path, sent: list[Batch]) -> None:
+    file = tmp_path / "history.jsonl"
+    file.write_text('{"text": "a", "time": "2026-03-02T09:00:00"}\n', encoding="utf-8")
+    assert command(str(file))[0] == 0
+    assert command(str(file), "--timezone", "Asia/Shanghai")[0] == 0
+    assert [(one.timezone, one.occurred_at) for (one,) in (made.events for made in sent)] == [
+        (None, datetime(2026, 3, 2, 9, tzinfo=UTC)),
+        ("Asia/Shanghai", datetime(2026, 3, 2, 1, tzinfo=UTC)),
+    ]
+
+
+def test_only_utf_8_is_read(tmp_path: Path, sent: list[Batch]) -> None:
+    file = tmp_path / "[" / "history].txt"
+    code, said = command(str(file))
+    assert code == 1
+    assert f"{file}: No such file" in said.replace("\n", "")
+    file.parent.mkdir()
+    file.write_text("2026-03-02 09:00 张三：我搬到杭州了", encoding="gb18030")
+    code, said = command(str(file))
+    assert (code, sent) == (1, [])
+    assert "iconv -f gb18030 -t utf-8" in said
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+async def test_a_request_has_a_deadline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
+    async def silent(*_: Any) -> AsyncIterator[list[compacted.Entry]]:
+        await asyncio.Event().wait()
+        yield []
+
+    monkeypatch.setattr(compacted, "read", silent)
+    settings = settings_for(tmp_path, http_auth="off", http_deadline_seconds=0.1)
+    async with gateway(settings) as http:
+        answer = await http.request(method, "/memory/import/task_" + "0" * 32)
+    assert (answer.status_code, "again" in answer.json()["detail"]) == (504, True)
