@@ -35,7 +35,7 @@ def mcp(
         from streams.mcp.link import Link
         from streams.mcp.stdio import serve_stdio
     except ModuleNotFoundError:
-        fail("the packages for MCP are not installed: pip install 'memstream\\[mcp]'")
+        fail("the packages for MCP are not installed: pip install 'memstream[mcp]'")
     namespace = one_name("--namespace", namespace)
     user = None if user is None else one_name("--user", user)
     settings = load_settings(http_host=host, http_port=port)
