@@ -31,13 +31,14 @@ def _event_id(value: str) -> str:
 
 
 Zone = Annotated[str, AfterValidator(_zone)]
+Role = Literal["user", "assistant", "system", "tool"]
 EventId = Annotated[str, Field(min_length=1, max_length=512), AfterValidator(_event_id)]
 
 
 class Message(WireModel):
     """One turn. `speaker` is a display name ("Caroline"); `time` is when it was said, if known."""
 
-    role: Literal["user", "assistant", "system", "tool"] = "user"
+    role: Role = "user"
     text: str
     speaker: str | None = Field(default=None, max_length=256)
     time: Instant | None = None

@@ -39,6 +39,7 @@ from streams.topics import BY_NAME, ensure_topics
 from streams.web import serve_metrics
 
 if TYPE_CHECKING:
+    from streams.adapters.chat import OpenAIChatModel
     from streams.adapters.store import Store
 
 log = logging.getLogger(__name__)
@@ -109,11 +110,16 @@ def _credentials(settings: Settings) -> Any:
 
 
 def embedder_options(settings: Settings) -> dict[str, Any]:
+    """Raises `ConfigurationError` for an endpoint that no request can be made of."""
     measured: dict[str, Any] = {} if settings.model_profile is None else {"measured": settings.model_profile}
     if settings.embedder.startswith("openai:"):
+        from streams.adapters.model_list import check_endpoint
+
+        base_url = settings.embedder_base_url or OPENAI
+        check_endpoint("MEMSTREAM_EMBEDDER", base_url, settings.embedder_api_key)
         return {
             **measured,
-            "base_url": settings.embedder_base_url or OPENAI,
+            "base_url": base_url,
             "key": settings.embedder_api_key,
             "dimensions": settings.embedder_dimension,
         }
@@ -125,6 +131,16 @@ def embedder_of(settings: Settings) -> Embedder:
     from streams.adapters.embedders import make_embedder
 
     return make_embedder(settings.embedder, **embedder_options(settings))
+
+
+def chat_of(settings: Settings) -> OpenAIChatModel:
+    """Of the chat model that is named. Raises `ConfigurationError`."""
+    from streams.adapters.chat import OpenAIChatModel
+    from streams.adapters.model_list import check_endpoint
+
+    base_url = settings.chat_base_url or OPENAI
+    check_endpoint("MEMSTREAM_CHAT", base_url, settings.chat_api_key)
+    return OpenAIChatModel(settings.chat_model, base_url=base_url, key=settings.chat_api_key)
 
 
 def store_of(settings: Settings, profile: ModelProfile) -> Store:
@@ -288,7 +304,6 @@ class Worker:
         settings = self.settings
         if settings.extractor == "rules":
             return RuleExtractor(), None
-        from streams.adapters.chat import OpenAIChatModel
         from streams.memory.extraction.model import ModelExtractor
         from streams.ports import ChatTurn
 
@@ -296,9 +311,7 @@ class Worker:
             raise ConfigurationError(
                 "MEMSTREAM_EXTRACTOR=model needs MEMSTREAM_CHAT_MODEL (and MEMSTREAM_CHAT_BASE_URL)"
             )
-        chat = OpenAIChatModel(
-            settings.chat_model, base_url=settings.chat_base_url or OPENAI, key=settings.chat_api_key
-        )
+        chat = chat_of(settings)
         stack.push_async_callback(chat.close)
         return ModelExtractor(chat), lambda: chat.complete([ChatTurn("user", "ping")], max_tokens=1)
 

@@ -135,12 +135,9 @@ async def _endpoint(what: str, model: str, url: str, key: SecretStr, *, only_pro
 
 
 async def _model_and_store(settings: Settings) -> AsyncIterator[Check]:
-    from streams.adapters.model_list import check_endpoint
-    from streams.app import OPENAI, embedder_of, store_of
+    from streams.app import embedder_of, store_of
 
     try:
-        if settings.embedder.startswith("openai:"):
-            check_endpoint("MEMSTREAM_EMBEDDER", settings.embedder_base_url or OPENAI, settings.embedder_api_key)
         embedder = embedder_of(settings)
         vector = (await asyncio.wait_for(embedder.embed_passages(["ping"]), 30))[0]
     except (MemstreamError, TimeoutError) as error:

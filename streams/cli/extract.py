@@ -126,12 +126,11 @@ def make_extractor(settings: Settings, kind: Kind | None, stack: AsyncExitStack)
 
     if (kind or settings.extractor) == "rules":
         return RuleExtractor()
-    from streams.adapters.chat import OpenAIChatModel
-    from streams.app import OPENAI
+    from streams.app import chat_of
 
     if not settings.chat_model:
         raise ConfigurationError("--extractor model needs MEMSTREAM_CHAT_MODEL (and MEMSTREAM_CHAT_BASE_URL)")
-    chat = OpenAIChatModel(settings.chat_model, base_url=settings.chat_base_url or OPENAI, key=settings.chat_api_key)
+    chat = chat_of(settings)
     stack.push_async_callback(chat.close)
     return ModelExtractor(chat)
 

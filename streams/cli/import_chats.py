@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from pathlib import Path
 from typing import Annotated
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -14,6 +13,7 @@ from pydantic import ValidationError
 from schemas import Tenant
 from streams.batches import batched
 from streams.cli.common import err, fail, out, run, settings_for_client
+from streams.cli.source import read_bytes
 from streams.client import MemoryClient
 from streams.imports.conversations import Parsed
 from streams.imports.formats import Format, parse
@@ -81,9 +81,7 @@ def import_chats(
 def _read(file: str) -> str:
     """Only UTF-8: words in another encoding would be remembered as gibberish."""
     try:
-        return (sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()).decode()
-    except OSError as error:
-        fail(f"{file}: {error.strerror}")
+        return read_bytes(file).decode()
     except UnicodeDecodeError:
         fail(f"{file}: not UTF-8; convert it, for example: iconv -f gb18030 -t utf-8 FILE")
 
@@ -109,7 +107,7 @@ async def _import(made: Batch, watch: bool) -> None:
         tasks = Tasks(settings, client)
         task = await tasks.begin(made)
         err.print(task.job.job_id)
-        told = await _send(tasks, task, made)
+        told = await _send(client, tasks, task, made)
         while watch and told.state == "running":
             await asyncio.sleep(POLL_SECONDS)
             await tasks.cancelled(task)
@@ -117,7 +115,7 @@ async def _import(made: Batch, watch: bool) -> None:
     out.print(line(told), soft_wrap=True)
 
 
-async def _send(tasks: Tasks, task: Task, made: Batch) -> ImportStatus:
+async def _send(client: MemoryClient, tasks: Tasks, task: Task, made: Batch) -> ImportStatus:
     told = await task.status()
     sent: set[str] = set()
     for part in batched(task.open(made.events), BATCH):
@@ -128,7 +126,7 @@ async def _send(tasks: Tasks, task: Task, made: Batch) -> ImportStatus:
             told = await _tell(task, told)
         if await tasks.cancelled(task):
             return await task.status()
-        async for event_id in tasks.send(part):
+        async for event_id in client.publish_many(part):
             sent.add(event_id)
         err.print(f"sent {len(sent)}")
     return await task.status()

@@ -1,4 +1,4 @@
-"""What `redact` and `extract` read: a file or standard input, as one text or as JSON Lines."""
+"""What commands read: a file or standard input, as one text or as JSON Lines."""
 
 from __future__ import annotations
 
@@ -17,11 +17,15 @@ File = Annotated[str, typer.Argument(help="A text file; - (the default) for stan
 
 def read(file: str) -> str:
     """Everything, with the line ends that it has: offsets count characters of the input."""
+    return read_bytes(file).decode("utf-8", "replace")
+
+
+def read_bytes(file: str) -> bytes:
+    """Of a file, or of standard input for "-"."""
     try:
-        raw = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        return sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except OSError as error:
         fail(f"{file}: {error.strerror}")
-    return raw.decode("utf-8", "replace")
 
 
 class Lines:

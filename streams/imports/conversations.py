@@ -6,15 +6,14 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from pydantic import ValidationError
 
 from schemas import Message
+from schemas.events import Role
 
-Role = Literal["user", "assistant", "system", "tool"]
-ROLES: tuple[Role, ...] = get_args(Role)
 # One event is settled at once and has at most 2 MiB, of which escapes have a part: a long dialogue becomes several.
 MOST_MESSAGES = 50
 MOST_BYTES = 1024 * 1024

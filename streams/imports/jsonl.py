@@ -6,12 +6,14 @@ A JSON array of the same objects is read as well.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
-from typing import Any
+from typing import Any, get_args
 from zoneinfo import ZoneInfo
 
 from schemas import Message
-from streams.imports.conversations import ROLES, Conversation, NotJSON, Parsed, Unusable, instant, loads, spoken
+from schemas.events import Role
+from streams.imports.conversations import Conversation, NotJSON, Parsed, Unusable, instant, loads, spoken
 
+ROLES: tuple[Role, ...] = get_args(Role)
 MESSAGE = {"time", "text", "content", "role", "speaker"}
 KNOWN = {"time", "text", "messages", "session_id", "role", "speaker"}
 

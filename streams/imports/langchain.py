@@ -7,7 +7,8 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from schemas import Message
-from streams.imports.conversations import Parsed, Role, Unusable, instant, split, spoken
+from schemas.events import Role
+from streams.imports.conversations import Parsed, Unusable, instant, split, spoken
 
 ROLES: Mapping[str, Role] = {
     "human": "user",

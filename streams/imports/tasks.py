@@ -7,7 +7,7 @@ there already is a duplicate.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence, Set
+from collections.abc import Sequence, Set
 from datetime import UTC, datetime
 
 from schemas import ConversationEvent, Job, Receipt, Tenant
@@ -114,10 +114,6 @@ class Tasks:
         if job is not None:
             task.job = job
         return task.job.state == "cancelled"
-
-    async def send(self, events: Sequence[ConversationEvent]) -> AsyncIterator[str]:
-        async for event_id in self._client.publish_many(events):
-            yield event_id
 
     async def _job(self, key: bytes) -> Job | None:
         found = (await compacted.latest(self._settings, "jobs", key)).get(key)

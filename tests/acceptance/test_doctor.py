@@ -10,7 +10,10 @@ import pytest
 import pytest_asyncio
 from aiohttp import web
 
+from streams.app import chat_of, embedder_of
 from streams.cli.doctor import Check, examine
+from streams.errors import ConfigurationError
+from streams.settings import load_settings
 from tests.acceptance.command import QUICK, memstream
 from tests.misbehaving import Misbehaving, Step
 
@@ -141,6 +144,11 @@ async def test_a_setting_that_no_request_can_be_made_of(
         assert not told.ok
         assert f"correct MEMSTREAM_{'CHAT' if name.startswith('chat') else 'EMBEDDER'}_{setting}: " in told.detail
         assert value not in told.detail
+    # And so do whoever makes the models: workers and other commands.
+    settings = load_settings()
+    for make, what in ((chat_of, "CHAT"), (embedder_of, "EMBEDDER")):
+        with pytest.raises(ConfigurationError, match=f"correct MEMSTREAM_{what}_{setting}: "):
+            make(settings)
 
 
 @pytest.mark.parametrize(
