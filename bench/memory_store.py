@@ -5,7 +5,7 @@ It keeps the promises of `streams.ports.VectorStore`; what runs in production ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 import numpy as np
@@ -107,6 +107,10 @@ class MemoryStore:
             raise ValueError("a memory of another tenant")
         for memory in memories:
             self._space(tenant, archive).put(memory)
+
+    async def upsert_of(self, memories: Mapping[Tenant, Sequence[StoredMemory]]) -> None:
+        for tenant, of_it in memories.items():
+            await self.upsert(tenant, of_it)
 
     async def update(self, tenant: Tenant, records: Sequence[MemoryRecord]) -> list[str]:
         absent = []
@@ -217,6 +221,13 @@ class MemoryStore:
 
     async def put_docs(self, tenant: Tenant, docs: Sequence[Doc]) -> None:
         self._docs.setdefault(tenant.key, {}).update({(d.kind, d.key): d for d in docs})
+
+    async def put_docs_of(self, docs: Mapping[Tenant, Sequence[Doc]]) -> None:
+        for tenant, of_it in docs.items():
+            await self.put_docs(tenant, of_it)
+
+    async def get_docs_of(self, kind: str, keys: Mapping[Tenant, Sequence[str]]) -> dict[Tenant, list[Doc]]:
+        return {tenant: await self.get_docs(tenant, kind, of_it) for tenant, of_it in keys.items()}
 
     async def get_docs(self, tenant: Tenant, kind: str, keys: Sequence[str]) -> list[Doc]:
         docs = self._docs.get(tenant.key, {})

@@ -157,6 +157,10 @@ class MemoryStore(Protocol):
         """All or, when something does not fit (dimension, NaN, another tenant's record), nothing: `ValueError`."""
         ...
 
+    async def upsert_of(self, memories: Mapping[Tenant, Sequence[StoredMemory]]) -> None:
+        """`upsert` for many tenants at once, never into the archive."""
+        ...
+
     async def update(self, tenant: Tenant, records: Sequence[MemoryRecord]) -> list[str]:
         """New payloads for stored memories (either collection), vectors kept. Returns ids that are not there."""
         ...
@@ -189,7 +193,13 @@ class MemoryStore(Protocol):
 
     async def put_docs(self, tenant: Tenant, docs: Sequence[Doc]) -> None: ...
 
+    async def put_docs_of(self, docs: Mapping[Tenant, Sequence[Doc]]) -> None: ...
+
     async def get_docs(self, tenant: Tenant, kind: str, keys: Sequence[str]) -> list[Doc]: ...
+
+    async def get_docs_of(self, kind: str, keys: Mapping[Tenant, Sequence[str]]) -> dict[Tenant, list[Doc]]:
+        """`get_docs` for many tenants at once; a list for each of them."""
+        ...
 
     async def find_docs(self, tenant: Tenant, *kinds: str) -> list[Doc]:
         """All documents of these kinds, by kind and key."""

@@ -278,10 +278,7 @@ class Runner:
                 waited += time.perf_counter() - asked
                 outcomes = await self._attempt(stage, records, trouble)
             if outcomes is None:
-                # Together they fail: one by one, so that a bad record parks alone.
-                for record in records:
-                    waited += await self._handle(stage, [record], turns)
-                return waited
+                return waited + await self._handle_apart(stage, records, turns)
             waiting = next((o for o in outcomes if isinstance(o, Retry)), None)
             if waiting is None:
                 break
@@ -292,6 +289,20 @@ class Runner:
                 await self._finish(stage, record, outcome, trouble.attempts)
         self._at_step(f"{stage.topic}.emitted")
         return waited
+
+    async def _handle_apart(self, stage: Stage, records: Sequence[Inbound], turns: asyncio.Semaphore) -> float:
+        """Together they fail: one by one, so that a bad record parks alone, and tenants side by side, so that none
+        waits for another's."""
+        lanes: dict[str, list[Inbound]] = defaultdict(list)
+        for record in records:
+            lanes[record.lane].append(record)
+
+        async def one_by_one(of_lane: Sequence[Inbound]) -> float:
+            return sum([await self._handle(stage, [record], turns) for record in of_lane])
+
+        async with asyncio.TaskGroup() as group:
+            waits = [group.create_task(one_by_one(of_lane)) for of_lane in lanes.values()]
+        return max(wait.result() for wait in waits)
 
     async def _attempt(self, stage: Stage, records: Sequence[Inbound], trouble: _Trouble) -> Sequence[Outcome] | None:
         """Outcomes, or None when several records failed together and should be tried one by one."""

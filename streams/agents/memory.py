@@ -37,21 +37,20 @@ class RememberStage(TenantStage):
 
     topic = "candidates"
     dependencies = ("store", "embedder")
+    lane_batch = 25
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
 
+    def lane(self, record: Inbound) -> str:
+        # Of many users at once: what waits for broker, store and model does so once for all of them.
+        return record.partition_lane
+
     async def handle(self, records: Sequence[Inbound]) -> Sequence[Outcome]:
-        events = [decode(record, CandidateEvent) for record in records]
-        by_tenant: dict[str, list[int]] = defaultdict(list)
-        for at, (record, event) in enumerate(zip(records, events, strict=True)):
+        events = [(record, decode(record, CandidateEvent)) for record in records]
+        for record, event in events:
             check_key(record, event.tenant)
-            by_tenant[event.tenant.key].append(at)
-        outcomes: dict[int, Outcome] = {}
-        for places in by_tenant.values():
-            part = [(records[at], events[at]) for at in places]
-            outcomes |= zip(places, await self._writer.remember(part[0][1].tenant, part), strict=True)
-        return [outcomes[at] for at in range(len(records))]
+        return await self._writer.remember(events)
 
     async def on_parked(self, record: Inbound, parked: Parked) -> Sequence[Outbound]:
         # Comes back on the same topic as a parked event, and gets its receipt then.

@@ -17,11 +17,12 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import AbstractContextManager, asynccontextmanager
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import islice
 
 from schemas import (
     Candidate,
@@ -68,15 +69,21 @@ def memory_id(tenant: Tenant, event_id: str, item: Candidate) -> str:
 
 
 @dataclass
-class _Plan:
-    """What a step is going to write."""
+class _Step:
+    """One tenant's part of a step: what came, what was decided, what is going to be written."""
 
+    tenant: Tenant
+    events: Sequence[tuple[Inbound, CandidateEvent]] = ()
+    known: Mapping[str, Receipt] = field(default_factory=dict)
     receipts: list[Receipt] = field(default_factory=list)
     new: list[MemoryRecord] = field(default_factory=list)
-    outcomes: dict[int, Outcome] = field(default_factory=dict)
+    outcomes: list[Outcome] = field(default_factory=list)
     by_event: dict[str, list[MemoryRecord]] = field(default_factory=dict)
     # Ids of memories that an erasure covers. A crash may have come after their records and before the erasure.
     forgotten: list[str] = field(default_factory=list)
+    fresh: list[StoredMemory] = field(default_factory=list)
+    changed: Sequence[Change] = ()
+    superseded: Sequence[Supersede] = ()
 
 
 class Writer:
@@ -107,47 +114,66 @@ class Writer:
         self._check_until = time.monotonic() + CHECK_SECONDS
 
     @asynccontextmanager
-    async def locked(self, tenant: Tenant) -> AsyncIterator[None]:
+    async def locked(self, *tenants: Tenant) -> AsyncIterator[None]:
         """One step a tenant at a time, whichever topic it comes from."""
-        lock, waiting = self._locks.get(tenant.key, (asyncio.Lock(), 0))
-        self._locks[tenant.key] = (lock, waiting + 1)
+        async with AsyncExitStack() as held:
+            # In one order, so that no two steps wait for each other.
+            for key in sorted({tenant.key for tenant in tenants}):
+                await held.enter_async_context(self._one_locked(key))
+            yield
+
+    @asynccontextmanager
+    async def _one_locked(self, key: str) -> AsyncIterator[None]:
+        lock, waiting = self._locks.get(key, (asyncio.Lock(), 0))
+        self._locks[key] = (lock, waiting + 1)
         try:
             async with lock:
                 yield
         finally:
-            lock, waiting = self._locks[tenant.key]
+            lock, waiting = self._locks[key]
             if waiting == 1:
-                del self._locks[tenant.key]
+                del self._locks[key]
             else:
-                self._locks[tenant.key] = (lock, waiting - 1)
+                self._locks[key] = (lock, waiting - 1)
 
     # candidates
 
-    async def remember(self, tenant: Tenant, events: Sequence[tuple[Inbound, CandidateEvent]]) -> list[Outcome]:
-        """One step for several events: settling is a function of the set, so together is as one by one."""
-        async with self.locked(tenant):
+    async def remember(self, events: Sequence[tuple[Inbound, CandidateEvent]]) -> list[Outcome]:
+        """One step for several events, of one tenant or of many: settling is a function of the set, so together is
+        as one by one. What has to be waited for (broker, store, model) is asked once for all of them."""
+        places: dict[Tenant, list[int]] = {}
+        for at, (_, event) in enumerate(events):
+            places.setdefault(event.tenant, []).append(at)
+        steps = [_Step(tenant, [events[at] for at in of_it]) for tenant, of_it in places.items()]
+        async with self.locked(*places):
             with step_time("read"):
-                known = await self._receipts(tenant, [event.event_id for _, event in events])
-                fences = await self.fences(tenant)
+                await self._read_receipts(steps)
+                fences = {tenant: await self.fences(tenant) for tenant in places}
                 dropped = await self._dropped({c.content for _, event in events for c in event.candidates})
             self._at_step("read")
-            plan = self._plan(tenant, events, known, fences, dropped)
+            for step in steps:
+                self._plan(step, fences[step.tenant], dropped)
             with step_time("embed"):
-                fresh = await embedded(self._embedder, plan.new)
+                fresh = await embedded(self._embedder, [record for step in steps for record in step.new])
             self._at_step("embedded")
             with step_time("settle"):
-                fresh, changed, superseded = await self._settle(tenant, fresh)
+                ready = iter(fresh)
+                for step in steps:
+                    await self._settle(step, list(islice(ready, len(step.new))))
             self._at_step("settled")
-            self._finish_receipts(plan, {m.record.memory_id: m.record for m in fresh})
-            await self._write(tenant, fresh, changed, plan.receipts, superseded, plan.forgotten)
-            if fresh and time.monotonic() < self._check_until:
-                await self.resettle(tenant, [m.record for m in fresh])
-            replies = await self._replies(tenant, events, plan, known, fresh)
-        return [replies[at] for at in range(len(events))]
+            await self._write(steps)
+            outcomes: dict[int, Outcome] = {}
+            for step in steps:
+                if step.fresh and time.monotonic() < self._check_until:
+                    await self.resettle(step.tenant, [m.record for m in step.fresh])
+                outcomes |= zip(places[step.tenant], await self._replies(step), strict=True)
+        return [outcomes[at] for at in range(len(events))]
 
-    async def _receipts(self, tenant: Tenant, event_ids: Sequence[str]) -> dict[str, Receipt]:
-        docs = await self._store.get_docs(tenant, "receipt", event_ids)
-        return {doc.key: Receipt.model_validate(doc.body) for doc in docs}
+    async def _read_receipts(self, steps: Sequence[_Step]) -> None:
+        asked = {step.tenant: [event.event_id for _, event in step.events] for step in steps}
+        docs = await self._store.get_docs_of("receipt", asked)
+        for step in steps:
+            step.known = {doc.key: Receipt.model_validate(doc.body) for doc in docs[step.tenant]}
 
     async def fences(self, tenant: Tenant) -> list[Fence]:
         return [Fence.model_validate(doc.body) for doc in await self._store.find_docs(tenant, "fence")]
@@ -160,25 +186,17 @@ class Writer:
 
         return await in_thread_if_long(look, sum(map(len, texts)))
 
-    def _plan(
-        self,
-        tenant: Tenant,
-        events: Sequence[tuple[Inbound, CandidateEvent]],
-        known: Mapping[str, Receipt],
-        fences: Sequence[Fence],
-        dropped: AbstractSet[str],
-    ) -> _Plan:
-        plan = _Plan()
+    def _plan(self, step: _Step, fences: Sequence[Fence], dropped: AbstractSet[str]) -> None:
         seen: dict[str, tuple[str, str, str]] = {
-            key: (r.digest, r.policy_version, r.outcome) for key, r in known.items()
+            key: (r.digest, r.policy_version, r.outcome) for key, r in step.known.items()
         }
-        for at, (_, event) in enumerate(events):
+        for _, event in step.events:
             earlier = seen.get(event.event_id)
             # A parked event is not settled: what is redriven after a repair takes its place.
             if earlier is not None and (earlier[2] != "parked" or event.disposition == "parked"):
                 digest, policy, _ = earlier
                 same = event.disposition == "parked" or digest == event.digest or policy != event.policy_version
-                plan.outcomes[at] = Duplicate() if same else Parked("memory", "event_id_reused")
+                step.outcomes.append(Duplicate() if same else Parked("memory", "event_id_reused"))
                 continue
             seen[event.event_id] = (event.digest, event.policy_version, event.disposition)
             receipt = Receipt(
@@ -192,31 +210,30 @@ class Writer:
                 appended_at=event.appended_at,
             )
             if event.disposition == "parked":
-                plan.receipts.append(revised(receipt, outcome="parked", stage=event.stage, reason=event.reason))
+                step.receipts.append(revised(receipt, outcome="parked", stage=event.stage, reason=event.reason))
                 # The dead letter was written by the stage that parked it.
-                plan.outcomes[at] = Skipped("parked_earlier")
+                step.outcomes.append(Skipped("parked_earlier"))
                 continue
             reason = event.reason or "nothing_to_keep"
             items: list[MemoryRecord] = []
             for item in event.candidates:
-                record = self._record(tenant, event, item)
+                record = self._record(step.tenant, event, item)
                 if not event.after_forget and blocked_by(fences, record) is not None:
                     reason = "forgotten"
-                    plan.forgotten.append(record.memory_id)
+                    step.forgotten.append(record.memory_id)
                 elif record.content in dropped:
                     metrics.REDACTION_GUARD.inc()
                     reason = "redaction_guard"
                 else:
                     items.append(record)
-            plan.by_event[event.event_id] = items
-            plan.new += items
+            step.by_event[event.event_id] = items
+            step.new += items
             if not items:
                 receipt = revised(receipt, outcome="skipped", stage=event.stage or "memory", reason=reason)
-                plan.outcomes[at] = Skipped(reason)
+                step.outcomes.append(Skipped(reason))
             else:
-                plan.outcomes[at] = Done()
-            plan.receipts.append(receipt)
-        return plan
+                step.outcomes.append(Done())
+            step.receipts.append(receipt)
 
     def _record(self, tenant: Tenant, event: CandidateEvent, item: Candidate) -> MemoryRecord:
         said_at = item.said_at or event.occurred_at
@@ -251,19 +268,18 @@ class Writer:
         )
         return keyed(record)
 
-    async def _settle(
-        self, tenant: Tenant, fresh: Sequence[StoredMemory]
-    ) -> tuple[list[StoredMemory], list[Change], list[Supersede]]:
+    async def _settle(self, step: _Step, fresh: Sequence[StoredMemory]) -> None:
         """The new memories with their statuses, the stored ones that change, and the supersede events to emit.
 
         A stored memory that a new one replaces is changed by the supersede event, not here.
         """
         if not fresh:
-            return [], [], []
+            return
+        tenant = step.tenant
         hood = await neighbourhood(self._store, tenant, fresh, self._embedder.profile)
         settled = await self._derived(hood)
         vectors = {m.record.memory_id: m for m in fresh}
-        new = [StoredMemory(settled[i], m.vector, m.sparse) for i, m in vectors.items()]
+        step.fresh = [StoredMemory(settled[i], m.vector, m.sparse) for i, m in vectors.items()]
         changed: list[Change] = []
         superseded: list[Supersede] = []
         for old in hood.items:
@@ -291,20 +307,22 @@ class Writer:
                 )
             if old.memory_id not in vectors and not replaced_now:
                 changed.append((old, now))
-        return new, changed, superseded
+        step.changed, step.superseded = changed, superseded
+        self._finish_receipts(step, settled)
 
     async def _derived(self, hood: Neighbourhood) -> dict[str, MemoryRecord]:
         if len(hood.items) <= INLINE_ITEMS:
             return derive(hood, self._embedder.profile)
         return await asyncio.to_thread(derive, hood, self._embedder.profile)
 
-    def _finish_receipts(self, plan: _Plan, settled: Mapping[str, MemoryRecord]) -> None:
-        for at, receipt in enumerate(plan.receipts):
-            items = [settled[item.memory_id] for item in plan.by_event.get(receipt.event_id, ())]
+    @staticmethod
+    def _finish_receipts(step: _Step, settled: Mapping[str, MemoryRecord]) -> None:
+        for at, receipt in enumerate(step.receipts):
+            items = [settled[item.memory_id] for item in step.by_event.get(receipt.event_id, ())]
             if not items:
                 continue
             repeats = all(item.status is MemoryStatus.DUPLICATE for item in items)
-            plan.receipts[at] = revised(
+            step.receipts[at] = revised(
                 receipt,
                 outcome="duplicate" if repeats else "stored",
                 stage="memory",
@@ -312,50 +330,36 @@ class Writer:
                 memory_ids=tuple(item.memory_id for item in items),
             )
 
-    async def _write(
-        self,
-        tenant: Tenant,
-        fresh: Sequence[StoredMemory],
-        changed: Sequence[Change],
-        receipts: Sequence[Receipt],
-        superseded: Sequence[Supersede] = (),
-        forgotten: Sequence[str] = (),
-    ) -> None:
+    async def _write(self, steps: Sequence[_Step]) -> None:
         # A correction names ids that may not be there yet: kept like a client's own directive, it finds them later.
-        said = [event for m in fresh for event in stated(m.record)]
+        said = {step.tenant: [event for m in step.fresh for event in stated(m.record)] for step in steps}
         with step_time("produce"):
-            await self._emitter.send(
-                [
-                    *(directive_outbound(tenant, event) for event in said),
-                    *(record_outbound(tenant, m.record) for m in fresh),
-                    *(record_outbound(tenant, after) for _, after in changed),
-                    *(receipt_outbound(tenant, receipt) for receipt in receipts),
-                    *(supersede_outbound(tenant, event) for event in superseded),
-                    *(Outbound("records", memory_key(tenant, memory_id), None) for memory_id in forgotten),
-                ]
-            )
+            await self._emitter.send([record for step in steps for record in _records_of(step, said[step.tenant])])
         self._at_step("acked")
         with step_time("store"):
-            if said:
-                await self._store.put_docs(tenant, [directive_doc(event) for event in said])
-            if fresh:
-                await self._store.upsert(tenant, fresh)
-            if changed:
-                # Out of the archive before it says so, into it after: where a crash comes between, the step comes again
-                # and still finds something to change, or the next window finds it.
-                await self._place(tenant, changed, to_archive=False)
-                await self._store.update(tenant, [after for _, after in changed])
-                await self._place(tenant, changed, to_archive=True)
+            for tenant, directives in said.items():
+                if directives:
+                    await self._store.put_docs(tenant, [directive_doc(event) for event in directives])
+            await self._store.upsert_of({step.tenant: step.fresh for step in steps if step.fresh})
+            for step in steps:
+                if step.changed:
+                    # Out of the archive before it says so, into it after: where a crash comes between, the step comes
+                    # again and still finds something to change, or the next window finds it.
+                    await self._place(step.tenant, step.changed, to_archive=False)
+                    await self._store.update(step.tenant, [after for _, after in step.changed])
+                    await self._place(step.tenant, step.changed, to_archive=True)
             self._at_step("memories_written")
-            if receipts:
-                await self._store.put_docs(tenant, [receipt_doc(receipt) for receipt in receipts])
+            await self._store.put_docs_of(
+                {step.tenant: [receipt_doc(receipt) for receipt in step.receipts] for step in steps if step.receipts}
+            )
             self._at_step("receipts_written")
         now = time.time()
-        for receipt in receipts:
-            if receipt.appended_at is not None:
-                metrics.END_TO_END_SECONDS.observe(max(0.0, now - receipt.appended_at.timestamp()))
-        for memory in fresh:
-            metrics.MEMORIES.labels(memory.record.layer, memory.record.status).inc()
+        for step in steps:
+            for receipt in step.receipts:
+                if receipt.appended_at is not None:
+                    metrics.END_TO_END_SECONDS.observe(max(0.0, now - receipt.appended_at.timestamp()))
+            for memory in step.fresh:
+                metrics.MEMORIES.labels(memory.record.layer, memory.record.status).inc()
 
     async def _place(self, tenant: Tenant, changed: Sequence[Change], *, to_archive: bool) -> None:
         """Archived memories live in a collection of their own. Moving one that is there already does nothing."""
@@ -367,23 +371,16 @@ class Writer:
         if moving:
             await self._store.move(tenant, moving, to_archive=to_archive)
 
-    async def _replies(
-        self,
-        tenant: Tenant,
-        events: Sequence[tuple[Inbound, CandidateEvent]],
-        plan: _Plan,
-        known: Mapping[str, Receipt],
-        fresh: Sequence[StoredMemory],
-    ) -> dict[int, Outcome]:
+    async def _replies(self, step: _Step) -> list[Outcome]:
         """Each outcome with the reply that its record asked for."""
-        receipts = {**known, **{r.event_id: r for r in plan.receipts}}
-        records = {m.record.memory_id: m.record for m in fresh}
-        answered: dict[int, Outcome] = {}
-        for at, (inbound, event) in enumerate(events):
-            outcome = plan.outcomes[at]
+        tenant = step.tenant
+        receipts = {**step.known, **{r.event_id: r for r in step.receipts}}
+        records = {m.record.memory_id: m.record for m in step.fresh}
+        answered: list[Outcome] = []
+        for (inbound, event), outcome in zip(step.events, step.outcomes, strict=True):
             target = reply_to(inbound.headers)
             if target is None or not self._reply_allowed(target.topic):
-                answered[at] = outcome
+                answered.append(outcome)
                 continue
             receipt = receipts[event.event_id]
             memories = [records[i] for i in receipt.memory_ids if i in records]
@@ -405,7 +402,7 @@ class Writer:
                 value = told.model_copy(update={"memories": (), "extra": left_out}).to_bytes()
             headers = cloud_event("outcome", event.event_id, "memory", datetime.now(UTC), target.headers)
             reply = Outbound(target.topic, tenant.key.encode(), value, headers, partition=target.partition, exact=True)
-            answered[at] = with_emit(outcome, reply)
+            answered.append(with_emit(outcome, reply))
         return answered
 
     # supersede
@@ -441,11 +438,27 @@ class Writer:
             for old in hood.items
             if settled[old.memory_id] != (was := before.get(old.memory_id, old))
         ]
-        await self._write(tenant, [], changed, [])
+        await self._write([_Step(tenant, changed=changed)])
 
     async def save(self, tenant: Tenant, changed: Sequence[Change]) -> None:
         """Write records that exist already: `records` first, then the store."""
-        await self._write(tenant, [], changed, [])
+        await self._write([_Step(tenant, changed=changed)])
+
+
+def _records_of(step: _Step, said: Sequence[Supersede]) -> Iterator[Outbound]:
+    tenant = step.tenant
+    for event in said:
+        yield directive_outbound(tenant, event)
+    for memory in step.fresh:
+        yield record_outbound(tenant, memory.record)
+    for _, after in step.changed:
+        yield record_outbound(tenant, after)
+    for receipt in step.receipts:
+        yield receipt_outbound(tenant, receipt)
+    for event in step.superseded:
+        yield supersede_outbound(tenant, event)
+    for memory_id in step.forgotten:
+        yield Outbound("records", memory_key(tenant, memory_id), None)
 
 
 async def embedded(embedder: Embedder, records: Sequence[MemoryRecord]) -> list[StoredMemory]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from itertools import islice
+from itertools import chain, islice
 from typing import TypeVar
 from uuid import UUID
 
@@ -18,6 +18,7 @@ from streams.adapters.store.filters import Between, Filter, Ids, Match, memories
 from streams.adapters.store.layout import ARCHIVE, RECORDS, STATE
 from streams.adapters.store.payload import (
     RECORD,
+    Point,
     check_dense,
     check_sparse,
     dense_of,
@@ -89,14 +90,23 @@ class EngineStore:
     # Writing memories
 
     async def upsert(self, tenant: Tenant, memories: Sequence[StoredMemory], *, archive: bool = False) -> None:
-        key = tenant.key
-        points = {
-            point.id: point for point in (memory_point(tenant, key, memory, self._dimension) for memory in memories)
-        }
+        await self._upsert({tenant: memories}, archive=archive)
+
+    async def upsert_of(self, memories: Mapping[Tenant, Sequence[StoredMemory]]) -> None:
+        await self._upsert(memories, archive=False)
+
+    async def _upsert(self, memories: Mapping[Tenant, Sequence[StoredMemory]], *, archive: bool) -> None:
+        points: dict[UUID, Point] = {}
+        for tenant, of_it in memories.items():
+            key = tenant.key
+            for point in (memory_point(tenant, key, memory, self._dimension) for memory in of_it):
+                if points.setdefault(point.id, point).payload["tenant"] != key:
+                    raise ValueError("a memory id belongs to another tenant")
+                points[point.id] = point
         ids = list(points)
         here, there = _collection(archive), _collection(not archive)
         known, elsewhere = await self._stand(here, ids), await self._stand(there, ids)
-        if any(row.payload["tenant"] != key for row in (*known, *elsewhere)):
+        if any(row.payload["tenant"] != points[row.id].payload["tenant"] for row in (*known, *elsewhere)):
             raise ValueError("a memory id belongs to another tenant")
         self._forget(here, known)
         self._forget(there, elsewhere)
@@ -104,13 +114,15 @@ class EngineStore:
             for chunk in batched(list(points.values()), CHUNK):
                 await self._engine.upsert(here, chunk)
             # A memory is in one collection.
-            await self._delete_rows(tenant, there, elsewhere)
+            for tenant in memories if elsewhere else ():
+                key = tenant.key
+                await self._delete_rows(tenant, there, [row for row in elsewhere if row.payload["tenant"] == key])
         except BaseException:
             self._forget_all()
             raise
         if self._recent is not None:
             # What is new is what the next step of its tenant looks at.
-            for memory in memories:
+            for memory in chain.from_iterable(memories.values()):
                 kept = np.array(memory.vector, np.float32)
                 kept.flags.writeable = False
                 self._recent.put(point_id(memory.record.memory_id), replace(memory, vector=kept))
@@ -118,7 +130,7 @@ class EngineStore:
             for point in points.values():
                 if point.payload["layer"] == Layer.EPISODE:
                     place = (point.payload["sequence"], point.id)
-                    self._sessions.add(key, point.payload["session_id"], place)
+                    self._sessions.add(point.payload["tenant"], point.payload["session_id"], place)
 
     async def update(self, tenant: Tenant, records: Sequence[MemoryRecord]) -> list[str]:
         key = tenant.key
@@ -322,13 +334,20 @@ class EngineStore:
     # Documents
 
     async def put_docs(self, tenant: Tenant, docs: Sequence[Doc]) -> None:
-        for chunk in batched([doc_point(tenant, doc) for doc in docs], CHUNK):
+        await self.put_docs_of({tenant: docs})
+
+    async def put_docs_of(self, docs: Mapping[Tenant, Sequence[Doc]]) -> None:
+        for chunk in batched([doc_point(tenant, doc) for tenant, of_it in docs.items() for doc in of_it], CHUNK):
             await self._engine.upsert(STATE, chunk)
 
     async def get_docs(self, tenant: Tenant, kind: str, keys: Sequence[str]) -> list[Doc]:
-        ids = [doc_id(tenant, kind, key) for key in keys]
-        found = {row.id: doc_of(row.payload) for row in await self._own(tenant, STATE, _unique(ids))}
-        return [found[point] for point in ids if point in found]
+        return (await self.get_docs_of(kind, {tenant: keys}))[tenant]
+
+    async def get_docs_of(self, kind: str, keys: Mapping[Tenant, Sequence[str]]) -> dict[Tenant, list[Doc]]:
+        ids = {tenant: [doc_id(tenant, kind, key) for key in of_it] for tenant, of_it in keys.items()}
+        rows = await self._rows(STATE, _unique(chain.from_iterable(ids.values())))
+        found = {(row.payload["tenant"], row.id): doc_of(row.payload) for row in rows}
+        return {t: [doc for point in of_it if (doc := found.get((t.key, point)))] for t, of_it in ids.items()}
 
     async def find_docs(self, tenant: Tenant, *kinds: str) -> list[Doc]:
         docs: list[Doc] = []

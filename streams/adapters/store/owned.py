@@ -8,7 +8,7 @@ until partitions move (`forget_all`).
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from schemas import MemoryRecord, Tenant
 from streams.ports import Doc, MemoryStore, Scored, StoredMemory, Vectors, Where
@@ -43,11 +43,15 @@ class OwnedStore:
         return [doc for doc in known if doc.kind in kinds]
 
     async def put_docs(self, tenant: Tenant, docs: Sequence[Doc]) -> None:
+        await self.put_docs_of({tenant: docs})
+
+    async def put_docs_of(self, docs: Mapping[Tenant, Sequence[Doc]]) -> None:
         try:
-            await self._store.put_docs(tenant, docs)
+            await self._store.put_docs_of(docs)
         finally:
-            if any(doc.kind in RARE for doc in docs):
-                self._docs.pop(tenant.key, None)
+            for tenant, of_it in docs.items():
+                if any(doc.kind in RARE for doc in of_it):
+                    self._docs.pop(tenant.key, None)
 
     async def delete_docs(self, tenant: Tenant, kind: str, keys: Sequence[str]) -> None:
         try:
@@ -57,6 +61,9 @@ class OwnedStore:
 
     async def get_docs(self, tenant: Tenant, kind: str, keys: Sequence[str]) -> list[Doc]:
         return await self._store.get_docs(tenant, kind, keys)
+
+    async def get_docs_of(self, kind: str, keys: Mapping[Tenant, Sequence[str]]) -> dict[Tenant, list[Doc]]:
+        return await self._store.get_docs_of(kind, keys)
 
     async def _archive_is_empty(self, tenant: Tenant) -> bool:
         if tenant.key in self._no_archive:
@@ -87,6 +94,9 @@ class OwnedStore:
         if archive:
             self._no_archive.pop(tenant.key, None)
         await self._store.upsert(tenant, memories, archive=archive)
+
+    async def upsert_of(self, memories: Mapping[Tenant, Sequence[StoredMemory]]) -> None:
+        await self._store.upsert_of(memories)
 
     async def move(self, tenant: Tenant, memory_ids: Sequence[str], *, to_archive: bool) -> None:
         if not memory_ids:
