@@ -22,12 +22,16 @@ $(VENV)/installed: pyproject.toml
 demo: install
 	@$(BIN)/memstream demo
 
+# Processes that tests run in, whole files at a time, long ones first.
+TESTS_AT_ONCE ?= 2
+PYTEST := $(BIN)/python -m pytest --numprocesses $(TESTS_AT_ONCE) --dist loadfile --no-loadscope-reorder
+
 test: install lint
-	@$(BIN)/python -m pytest
+	@$(PYTEST)
 
 # The same proofs, longer and with other seeds.
 soak: install
-	@$(BIN)/python -m pytest --soak
+	@$(PYTEST) --soak
 
 lint: install
 	@$(BIN)/ruff check .

@@ -9,15 +9,42 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.kafka import BROKER, kafka, make_kafka, own_kafka, topic_prefix
+from tests.kafka import kafka, make_kafka, own_kafka, topic_prefix
 
 __all__ = ["evaluation_data", "kafka", "make_kafka", "own_kafka", "topic_prefix"]
 
-ON_BROKER = pytest.StashKey[set[str]]()
-SECONDS = pytest.StashKey[defaultdict[str, float]]()
-TESTS = pytest.StashKey[Counter[str]]()
+# Name of the report's property that says on which broker its test ran.
+BROKER = "broker"
 
 HERE = Path(__file__).parent
+
+
+class Summary:
+    """What ran on which broker, and how long each folder took. Made of reports alone: these come back from the
+    processes that the tests run in."""
+
+    def __init__(self) -> None:
+        self.on_broker: Counter[str] = Counter()
+        self.seconds: defaultdict[str, float] = defaultdict(float)
+        self.tests: Counter[str] = Counter()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        folder = report.nodeid.split("::")[0].rpartition("/")[0]
+        self.seconds[folder] += report.duration
+        self.tests[folder] += report.when == "setup"
+        if report.when == "call":
+            self.on_broker.update(str(value) for name, value in report.user_properties if name == BROKER)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        write = terminalreporter.write_line
+        terminalreporter.section("memstream")
+        for broker, count in self.on_broker.items():
+            write(f"broker: {broker}, {count} tests ran on it")
+        if not self.on_broker:
+            write("broker: no test asked for the shared one")
+        for name, seconds in sorted(self.seconds.items()):
+            write(f"{name:<40} {self.tests[name]:>5} tests {seconds:>8.1f} s")
+        write(f"{'in all':<40} {sum(self.tests.values()):>5} tests {sum(self.seconds.values()):>8.1f} s")
 
 
 @pytest.fixture(scope="session")
@@ -53,9 +80,7 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.register_profile("fixed", derandomize=True, deadline=None)
     if not config.getoption("--soak"):
         settings.load_profile("fixed")
-    config.stash[ON_BROKER] = set()
-    config.stash[SECONDS] = defaultdict(float)
-    config.stash[TESTS] = Counter()
+    config.pluginmanager.register(Summary(), "memstream-summary")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -69,28 +94,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_runtest_call(item: pytest.Item) -> None:
-    if "kafka" in getattr(item, "fixturenames", ()):
-        item.config.stash[ON_BROKER].add(item.nodeid)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):  # type: ignore[no-untyped-def]
-    folder = item.path.parent
-    name = str(folder.relative_to(HERE.parent)) if folder.is_relative_to(HERE.parent) else str(folder)
-    item.config.stash[SECONDS][name] += call.duration
-    item.config.stash[TESTS][name] += call.when == "setup"
-    return (yield)
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    write = terminalreporter.write_line
-    terminalreporter.section("memstream")
-    if broker := config.stash.get(BROKER, None):
-        count = len(config.stash[ON_BROKER])
-        write(f"broker: Apache Kafka {broker.version} on {broker.bootstrap}, {count} tests ran on it")
-    else:
-        write("broker: no test asked for the shared one")
-    seconds, tests = config.stash[SECONDS], config.stash[TESTS]
-    for name in sorted(seconds):
-        write(f"{name:<40} {tests[name]:>5} tests {seconds[name]:>8.1f} s")
-    write(f"{'in all':<40} {sum(tests.values()):>5} tests {sum(seconds.values()):>8.1f} s")
+    broker = getattr(item, "funcargs", {}).get("kafka")
+    if broker is not None:
+        item.user_properties.append((BROKER, f"Apache Kafka {broker.version} on {broker.bootstrap}"))

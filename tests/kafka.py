@@ -1,4 +1,4 @@
-"""One real broker for the whole run, started when the first test asks for it; others for tests that kill theirs.
+"""A real broker for each process of a run, started when the first test asks for it; others for tests that kill theirs.
 
 Nothing here skips: a machine that can't run the broker can't vouch for memstream, so those tests fail.
 """
@@ -23,19 +23,16 @@ from streams.adapters.kafka_broker import EmbeddedKafka, describe_left_over, sto
 
 T = TypeVar("T")
 
-BROKER = pytest.StashKey[EmbeddedKafka]()
-
 # A test that waits for compaction waits for the cleaner: it looks every 15 s by default.
 QUICK_CLEANER = {"log.cleaner.backoff.ms": "200"}
 
 
 @pytest.fixture(scope="session")
-def kafka(request: pytest.FixtureRequest) -> Iterator[EmbeddedKafka]:
+def kafka() -> Iterator[EmbeddedKafka]:
     """The broker of the run: `.bootstrap`, `.version`. Share it by `topic_prefix`; never stop it."""
     with _run_folder() as folder:
         broker = EmbeddedKafka(folder, extra_properties=QUICK_CLEANER)
         run_elsewhere(broker.start)
-        request.config.stash[BROKER] = broker
         try:
             yield broker
         finally:
