@@ -3,7 +3,7 @@
 How a batch is worked off, and why nothing is lost:
 
 1. Faust hands over up to `batch_max` records (`take_events`, concurrency 1: offsets are committed in order only so).
-2. They are split into lanes (one a tenant). Records of a lane are handled in order, lanes side by side.
+2. They are split into lanes (see `Stage.lane`). Records of a lane are handled in order, lanes side by side.
 3. A stage returns an outcome for each record. Its `emit` is acknowledged by the broker (`Emitter.send`).
 4. Bad data is parked at once: byte for byte into the dead letters, acknowledged as well.
 5. A dependency that is down: the lane stays on its record and backs off. Nothing is skipped, nothing is un-acked.
