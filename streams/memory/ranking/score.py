@@ -142,7 +142,7 @@ def score(
         + slot * weights.support_slot
     )
     if not understanding.dialogue:
-        support += _untold(kinds, weights)
+        support += _untold(records, kinds, weights)
     names_of_parts = list(columns)
     parts = np.stack(list(columns.values()), axis=1).tolist()
     return [
@@ -304,10 +304,20 @@ _NUMBER_CUE: Final = re.compile(
 )
 
 
-def _untold(kinds: Sequence[Kind], weights: Weights) -> Floats:
-    """What a turn is less of an answer for asking, wishing or imagining."""
+def _untold(records: Sequence[MemoryRecord], kinds: Sequence[Kind], weights: Weights) -> Floats:
+    """What a turn is less of an answer for asking, wishing or imagining, or for holding nothing worth a fact."""
+    kept = {
+        (source.event_id, source.message)
+        for record in records
+        if record.layer is Layer.FACT
+        for source in record.sources
+    }
     return np.array(
-        [kind.only_wished * weights.support_wished or kind.ends_asking * weights.support_question for kind in kinds]
+        [
+            (kind.only_wished * weights.support_wished or kind.ends_asking * weights.support_question)
+            + (kept.isdisjoint((source.event_id, source.message) for source in record.sources) * weights.support_unkept)
+            for record, kind in zip(records, kinds, strict=True)
+        ]
     )
 
 

@@ -42,18 +42,20 @@ class Weights:
     # `usual_cosine`) + matches. Nothing is shown unless one memory reaches the threshold, and nothing
     # below this share of it: what comes after a convincing one may be less so.
     # The best of many unrelated memories is better than the best of few: the threshold grows with ln(candidates).
-    threshold: float = 0.305
-    threshold_growth: float = 0.108
+    threshold: float = 0.288
+    threshold_growth: float = 0.0955
     threshold_share: float = 0.6
-    threshold_words_only: float = -0.005
+    threshold_words_only: float = -0.025
     # A dialogue has many words and no single one that must be met.
-    threshold_dialogue: float = -0.175
+    threshold_dialogue: float = -0.115
     usual_cosine: float = 0.35
     support_person: float = 0.1
     support_date: float = 0.3
     # Who asks did not say it, and what is wished or imagined is not so.
     support_question: float = -0.15
     support_wished: float = -0.4
+    # What extraction found no fact in is seldom what is asked for.
+    support_unkept: float = -0.08
     # The asker's own value of the very slot that was asked for: an answer, whatever its words.
     support_slot: float = 0.5
     # Relevance is a logistic function of support, 0.5 at the threshold, of this width.
