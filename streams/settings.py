@@ -135,8 +135,10 @@ class Settings(BaseSettings):
     """Requests that a gateway has under way; the next one is answered with 429 and Retry-After."""
     http_max_body_bytes: int = Field(default=2_097_152, ge=1024, le=2_097_152)
     """A larger body is answered with 413. A record on Kafka has at most 2 MiB."""
+    http_max_upload_bytes: int = Field(default=8_388_608, ge=1024, le=134_217_728)
+    """The same for a file in a form, which is read into memory: some ten times its size while it is understood."""
     http_body_seconds: float = Field(default=10.0, gt=0)
-    """Headers have this long to arrive, and so has a body: else 408."""
+    """Headers have this long to arrive, and so has a body: else 408. A form has as much longer as it may be larger."""
     http_deadline_seconds: float = Field(default=10.0, gt=0, le=60)
     """For requests without a `Prefer: wait=SECONDS` of their own (at most 60)."""
     http_reply_service: str = Field(default="shared", pattern=r"^[A-Za-z0-9._-]+$")

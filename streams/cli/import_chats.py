@@ -15,8 +15,9 @@ from streams.batches import batched
 from streams.cli.common import err, fail, out, run, settings_for_client
 from streams.cli.source import read_bytes
 from streams.client import MemoryClient
-from streams.imports.conversations import Parsed
+from streams.imports.conversations import Unusable, decoded
 from streams.imports.formats import Format, parse
+from streams.imports.preview import ImportPreview, preview
 from streams.imports.task import Batch, ImportStatus, batch
 from streams.imports.tasks import Task, Tasks
 
@@ -24,8 +25,6 @@ BATCH = 50
 # Sent and without an outcome: so a history does not queue up before what is said now, and there is something to cancel.
 MOST_AHEAD = 100
 POLL_SECONDS = 0.5
-PREVIEW = 10
-PREVIEW_CHARS = 60
 
 
 def register(app: typer.Typer) -> None:
@@ -38,7 +37,7 @@ def import_chats(
     user: Annotated[str | None, typer.Option(help="Whose memories.")] = None,
     form: Annotated[Format, typer.Option("--format", help="What the file is.")] = "auto",
     timezone: Annotated[str, typer.Option(help="Of times that name no offset (else UTC), and of relative dates.")] = "",
-    preview: Annotated[bool, typer.Option("--preview", help="Show what would be sent, and send nothing.")] = False,
+    preview_only: Annotated[bool, typer.Option("--preview", help="Show what would be sent, and send nothing.")] = False,
     watch: Annotated[bool, typer.Option("--watch", help="Stay until every conversation has its outcome.")] = False,
     status: Annotated[str, typer.Option(metavar="TASK", help="Show how far a task is.")] = "",
     cancel: Annotated[str, typer.Option(metavar="TASK", help="Send nothing more of a task.")] = "",
@@ -54,7 +53,7 @@ def import_chats(
         zone = ZoneInfo(timezone or "UTC")
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise typer.BadParameter("--timezone: an IANA time zone such as Asia/Shanghai") from None
-    if not preview and not (namespace and user):
+    if not preview_only and not (namespace and user):
         raise typer.BadParameter("--namespace and --user say whose memories these are")
     parsed = parse(_read(file), form, zone)
     try:
@@ -63,13 +62,13 @@ def import_chats(
         made = batch(tenant, parsed.conversations, unread=len(parsed.problems), timezone=timezone or None)
     except ValidationError as error:
         fail(f"--{'user' if error.errors()[0]['loc'] == ('user_id',) else 'namespace'}: must name one")
-    except ValueError as error:
+    except Unusable as error:
         fail(str(error))
     problems = [*parsed.problems, *made.problems]
     for where, reason in problems:
         err.print(f"{where}: {reason}", markup=False, soft_wrap=True)
-    if preview:
-        _preview(parsed, len(problems))
+    if preview_only:
+        _show_preview(preview(parsed, made))
     elif not made.events:
         fail("nothing to import")
     else:
@@ -79,26 +78,30 @@ def import_chats(
 
 
 def _read(file: str) -> str:
-    """Only UTF-8: words in another encoding would be remembered as gibberish."""
     try:
-        return read_bytes(file).decode()
-    except UnicodeDecodeError:
-        fail(f"{file}: not UTF-8; convert it, for example: iconv -f gb18030 -t utf-8 FILE")
+        return decoded(read_bytes(file))
+    except Unusable as error:
+        fail(f"{file}: {error}")
 
 
-def _preview(parsed: Parsed, refused: int) -> None:
-    count = len(parsed.conversations)
-    out.print(f"format {parsed.format}: {count} conversations, {refused} problems")
-    for one in parsed.conversations[:PREVIEW]:
-        time = one.time.isoformat() if one.time else "no time (counts as said now)"
-        out.print(f"{one.where}: {time}, {len(one.messages)} messages", markup=False, soft_wrap=True)
-        for message in one.messages[:3]:
-            text = " ".join(message.text.split())[:PREVIEW_CHARS]
-            # Half of a surrogate pair, which no terminal can show.
-            shown = f"    {message.speaker or message.role}: {text}".encode(errors="backslashreplace").decode()
-            out.print(shown, markup=False, soft_wrap=True)
-    if count > PREVIEW:
-        out.print(f"... and {count - PREVIEW} more")
+def _show_preview(told: ImportPreview) -> None:
+    def say(line: str) -> None:
+        out.print(line, markup=False, soft_wrap=True)
+
+    say(f"format {told.format}: {told.conversations} conversations, {told.refused} problems")
+    if told.since and told.until:
+        say(f"from {told.since.isoformat()} to {told.until.isoformat()}")
+    if told.without_time:
+        say(f"{told.without_time} without a time: they count as said now")
+    for voice in told.voices:
+        say(f"{voice.speaker or voice.role} ({voice.role}): {voice.messages} messages")
+    for one in told.shown:
+        time = one.time.isoformat() if one.time else "no time"
+        say(f"{one.where}: {time}, {one.messages} messages")
+        for line in one.first:
+            say(f"    {line.speaker or line.role}: {line.text}")
+    if told.conversations > len(told.shown):
+        say(f"... and {told.conversations - len(told.shown)} more")
 
 
 async def _import(made: Batch, watch: bool) -> None:

@@ -19,6 +19,7 @@ from streams.http.envelope import Envelope
 from streams.http.guard import Guard
 from streams.http.imports import add_imports
 from streams.http.keys import KeyRing
+from streams.http.models import Import, ImportFile
 from streams.http.problems import HANDLERS, MEDIA_TYPE, ProblemDetails
 from streams.http.routes import make_router
 from streams.metrics import REGISTRY
@@ -94,12 +95,9 @@ def openapi_of(app: FastAPI) -> dict[str, Any]:
     """The document, with what FastAPI can't know: the key, and problems as answers."""
     made = get_openapi(title=app.title, version="1", routes=app.routes)
     parts = made["components"]
-    parts["schemas"] |= ProblemDetails.model_json_schema(ref_template="#/components/schemas/{model}").pop("$defs")
-    parts["schemas"]["ProblemDetails"] = {
-        name: value
-        for name, value in ProblemDetails.model_json_schema(ref_template="#/components/schemas/{model}").items()
-        if name != "$defs"
-    }
+    for model in (ProblemDetails, Import, ImportFile):
+        schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
+        parts["schemas"] |= {**schema.pop("$defs", {}), model.__name__: schema}
     for unused in ("HTTPValidationError", "ValidationError"):
         parts["schemas"].pop(unused, None)
     parts["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}

@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +34,11 @@ log = logging.getLogger(__name__)
 DEFAULT_NAMESPACE = "default"
 REMIND_SECONDS = 600.0
 MAX_HEAD_BYTES = 64 * 1024
+JSON, FORM = "application/json", "multipart/form-data"
+# Endpoints that take a file as well as JSON.
+FILES = ("import",)
+# Forms of one key that are in memory at a time.
+MOST_UPLOADS = 2
 # A second value of one of these would be read by one program and ignored by another.
 ONCE = ("authorization", "content-length", "content-type", "host", "idempotency-key", "prefer")
 
@@ -73,6 +79,7 @@ class Guard:
         self._rate = SlidingWindowCounterRateLimiter(MemoryStorage())
         self._rates: dict[str, RateLimitItem] = {}
         self._in_flight = 0
+        self._uploads: Counter[str] = Counter()
         self._remind_at = 0.0
         self.remind()
         if keys is not None and not len(keys):
@@ -125,36 +132,51 @@ class Guard:
             self._in_flight -= 1
             metrics.HTTP_IN_FLIGHT.set(self._in_flight)
 
+    @contextmanager
+    def upload(self, caller: Caller) -> Iterator[None]:
+        """One of the key's places for a file: nobody else waits for whoever sends one slowly. Raises `Problem` 429."""
+        who = caller.key.id if caller.key else ""
+        if self._uploads[who] >= MOST_UPLOADS:
+            raise try_again(429, "overloaded", f"send at most {MOST_UPLOADS} files at a time", 5)
+        self._uploads[who] += 1
+        try:
+            yield
+        finally:
+            self._uploads[who] -= 1
+            if not self._uploads[who]:
+                del self._uploads[who]
+
 
 class GuardedRequest(Request):
-    """Its body is JSON of a bounded size that arrived in time."""
+    """Its body is JSON, or a form, of a bounded size that arrived in time."""
 
-    def __init__(self, request: Request, settings: Settings) -> None:
+    def __init__(self, request: Request, settings: Settings, *, form: bool = False) -> None:
         super().__init__(request.scope, request.receive)
-        self._settings = settings
+        self._most, self._seconds = settings.http_max_body_bytes, settings.http_body_seconds
+        if form:
+            self._seconds *= max(1, settings.http_max_upload_bytes / self._most)
+            self._most = settings.http_max_upload_bytes
 
     async def body(self) -> bytes:
         if not hasattr(self, "_body"):
-            seconds = self._settings.http_body_seconds
             try:
-                async with asyncio.timeout(seconds):
+                async with asyncio.timeout(self._seconds):
                     self._body = await self._read()
             except TimeoutError:
-                raise Problem(408, "slow-body", f"the body did not arrive within {seconds:g} s") from None
+                raise Problem(408, "slow-body", f"the body did not arrive within {self._seconds:g} s") from None
             except ClientDisconnect:
                 raise Problem(400, "incomplete-body", "the connection ended before the body did") from None
         return self._body
 
     async def _read(self) -> bytes:
-        most = self._settings.http_max_body_bytes
         declared = self.headers.get("content-length", "0")
         read = bytearray()
-        if not (declared.isascii() and declared.isdigit()) or int(declared) > most:
-            raise too_large(most)
+        if not (declared.isascii() and declared.isdigit()) or int(declared) > self._most:
+            raise too_large(self._most)
         async for chunk in self.stream():
             read += chunk
-            if len(read) > most:
-                raise too_large(most)
+            if len(read) > self._most:
+                raise too_large(self._most)
         return bytes(read)
 
     async def json(self) -> Any:
@@ -169,7 +191,11 @@ def too_large(most: int) -> Problem:
     return Problem(413, "too-large", f"a body has at most {most} bytes; send fewer messages a request")
 
 
-def check_headers(request: Request) -> None:
+def media_type(request: Request) -> str:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def check_headers(request: Request, *, files: bool = False) -> None:
     """What a proxy and the gateway could read differently. Raises `Problem` 400, 415 or 431."""
     if sum(len(name) + len(value) for name, value in request.headers.raw) > MAX_HEAD_BYTES:
         raise Problem(431, "headers-too-large", f"headers have at most {MAX_HEAD_BYTES} bytes")
@@ -183,9 +209,9 @@ def check_headers(request: Request) -> None:
     if len(set(queries)) < len(queries):
         raise Problem(400, "repeated-parameter", "send each query parameter once")
     if request.method == "POST":
-        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind != "application/json":
-            raise Problem(415, "not-json", "send JSON with `Content-Type: application/json`")
+        if media_type(request) not in ((JSON, FORM) if files else (JSON,)):
+            also = f", or a file as the part `file` of a form, `{FORM}`" if files else ""
+            raise Problem(415, "not-json", f"send JSON with `Content-Type: {JSON}`{also}")
         if request.headers.get("content-encoding", "identity").lower() != "identity":
             raise Problem(415, "encoded-body", "send the body without Content-Encoding")
 
@@ -201,16 +227,18 @@ def guarded(guard: Guard) -> type[APIRoute]:
                 raise ValueError(f"no key could be bound to {verb}")
 
             async def pass_guard(request: Request) -> Response:
-                check_headers(request)
+                check_headers(request, files=verb in FILES)
                 caller = guard.authenticate(request)
                 caller.require(verb)
                 await guard.count(caller)
-                checked = GuardedRequest(request, guard.settings)
+                form = verb in FILES and media_type(request) == FORM
+                checked = GuardedRequest(request, guard.settings, form=form)
                 checked.state.caller = caller
                 checked.state.settings = guard.settings
-                await checked.body()
-                with guard.place():
-                    return await handle(checked)
+                with guard.upload(caller) if form else nullcontext():
+                    await checked.body()
+                    with guard.place():
+                        return await handle(checked)
 
             return pass_guard
 

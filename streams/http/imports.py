@@ -5,21 +5,24 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Annotated
-from zoneinfo import ZoneInfo
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Response
+from fastapi import APIRouter, Depends, Path, Request, Response
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
 
 from schemas import Tenant
 from streams import metrics
 from streams.client import MemoryClient, Unavailable
 from streams.errors import ConfigurationError, DependencyDown
 from streams.http import models
-from streams.http.problems import Problem
+from streams.http.forms import fields_of
+from streams.http.guard import FORM, JSON, media_type
+from streams.http.problems import MOST_ERRORS, FieldProblem, Problem
 from streams.http.routes import Deadline, Who
-from streams.imports.conversations import Conversation
-from streams.imports.jsonl import conversation
-from streams.imports.task import ImportStatus, batch
+from streams.imports.conversations import Parsed, Unusable
+from streams.imports.preview import ImportPreview, preview
+from streams.imports.task import Batch, ImportStatus, batch
 from streams.imports.tasks import Task, Tasks
 from streams.settings import Settings
 
@@ -27,16 +30,57 @@ POLL_SECONDS = 0.5
 TaskId = Annotated[str, Path(pattern=r"^task_[0-9a-f]{32}$")]
 
 
+# The shapes are in `given`: FastAPI knows one shape of a body.
+SHAPES: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            JSON: {"schema": {"$ref": "#/components/schemas/Import"}},
+            FORM: {"schema": {"$ref": "#/components/schemas/ImportFile"}},
+        },
+    }
+}
+
+
+async def given(request: Request) -> models.Import | models.ImportFile:
+    form = media_type(request) == FORM
+    fields = await fields_of(request) if form else await request.json()
+    try:
+        return (models.ImportFile if form else models.Import).model_validate(fields)
+    except ValidationError as error:
+        raise RequestValidationError(
+            [{**one, "loc": ("body", *one["loc"])} for one in error.errors(include_url=False, include_input=False)]
+        ) from None
+
+
+Given = Annotated[models.Import | models.ImportFile, Depends(given)]
+
+
 def add_imports(router: APIRouter, settings: Settings, client: MemoryClient) -> None:
     tasks = Tasks(settings, client)
+    # A large file is understood in a thread, which takes its time and memory: one at a time.
+    reading = asyncio.Lock()
 
     @router.post(
-        "/import", name="import", status_code=202, response_model_exclude_none=True, summary="Remember a chat history"
+        "/import",
+        name="import",
+        status_code=202,
+        response_model_exclude_none=True,
+        responses={
+            200: {"model": ImportStatus | ImportPreview, "description": "Nothing is queued any more, or the preview"}
+        },
+        openapi_extra=SHAPES,
+        summary="Remember a chat history, given as JSON or as a file",
     )
-    async def begin(body: models.Import, response: Response, caller: Who, deadline: Deadline) -> ImportStatus:
+    async def begin(body: Given, response: Response, caller: Who, deadline: Deadline) -> ImportStatus | ImportPreview:
         tenant = Tenant(namespace=caller.namespace(body.namespace), user_id=body.user_id)
-        read, unread = understood(body)
-        made = batch(tenant, read, unread=unread, timezone=body.timezone)
+        async with reading:
+            parsed, made = await asyncio.to_thread(understood, body, tenant)
+            if body.preview:
+                response.status_code = 200
+                return await asyncio.to_thread(preview, parsed, made)
+        if isinstance(body, models.ImportFile) and not made.events:
+            raise nothing_in(parsed, made)
         with as_problems("not all was sent in time; send it again: what was sent adds nothing"):
             async with asyncio.timeout(deadline) as limit:
                 task = await tasks.begin(made)
@@ -79,15 +123,23 @@ def add_imports(router: APIRouter, settings: Settings, client: MemoryClient) -> 
                 return await task.status()
 
 
-def understood(body: models.Import) -> tuple[list[Conversation], int]:
-    """And how many items are no conversation."""
-    zone, read = ZoneInfo(body.timezone or "UTC"), list[Conversation]()
-    for number, item in enumerate(body.conversations):
-        try:
-            read.append(conversation(item, f"conversations.{number}", zone))
-        except ValueError:
-            continue
-    return read, len(body.conversations) - len(read)
+def understood(body: models.Import | models.ImportFile, tenant: Tenant) -> tuple[Parsed, Batch]:
+    """Pure. Raises `Problem`."""
+    try:
+        parsed = body.parsed()
+        return parsed, batch(tenant, parsed.conversations, unread=len(parsed.problems), timezone=body.timezone)
+    except Unusable as error:
+        raise Problem(422, "unreadable-file", f"file: {error}") from None
+
+
+def nothing_in(parsed: Parsed, made: Batch) -> Problem:
+    first = [*parsed.problems, *made.problems][:MOST_ERRORS]
+    return Problem(
+        422,
+        "unreadable-file",
+        f"nothing in the file can be remembered as {parsed.format}; name its `format`, or mend what `errors` names",
+        errors=[FieldProblem(field=where, problem=reason) for where, reason in first],
+    )
 
 
 async def ended(task: Task, status: ImportStatus, deadline: float) -> ImportStatus:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, Self
+from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
 
@@ -12,6 +13,10 @@ from schemas import EventOutcome, Instant, Layer, MemoryRecord, MemoryStatus, Me
 from schemas.events import Zone
 from schemas.recall import RecalledMemory
 from streams.http.wish import event, wish
+from streams.imports.conversations import Parsed, Unusable, decoded
+from streams.imports.formats import Format, parse
+from streams.imports.jsonl import conversation
+from streams.imports.task import MOST_CONVERSATIONS
 
 UserId = Annotated[
     Name,
@@ -233,14 +238,45 @@ ConversationItem = Annotated[
 ]
 
 
-class Import(Request):
-    """A history. An item that can't be used is counted as failed and stops no other."""
+class ImportOptions(Request):
+    """What an import has, however its conversations come."""
 
-    conversations: tuple[ConversationItem, ...] = Field(min_length=1, max_length=50_000)
     timezone: Zone | None = Field(default=None, description="Of times without an offset, and for relative dates.")
+    preview: bool = Field(default=False, description="True: tell what would be read as whose words; send nothing.")
     in_background: bool = Field(
         default=True, alias="async", description="False: answer when all have an outcome, or at the deadline."
     )
+
+    @property
+    def zone(self) -> ZoneInfo:
+        return ZoneInfo(self.timezone or "UTC")
+
+
+class Import(ImportOptions):
+    """A history. An item that can't be used is counted as failed and stops no other."""
+
+    conversations: tuple[ConversationItem, ...] = Field(min_length=1, max_length=MOST_CONVERSATIONS)
+
+    def parsed(self) -> Parsed:
+        found = Parsed("jsonl")
+        for number, item in enumerate(self.conversations):
+            where = f"conversations.{number}"
+            try:
+                found.conversations.append(conversation(item, where, self.zone))
+            except Unusable as error:
+                found.refuse(where, str(error))
+        return found
+
+
+class ImportFile(ImportOptions):
+    """A history as another program wrote it: UTF-8, in a form."""
+
+    file: Annotated[bytes, WithJsonSchema({"type": "string", "format": "binary"})]
+    format: Format = Field(default="auto", description="What the file is; `auto` looks at how it begins.")
+
+    def parsed(self) -> Parsed:
+        """Raises `Unusable` for a file that is no text."""
+        return parse(decoded(self.file), self.format, self.zone)
 
 
 # Answers

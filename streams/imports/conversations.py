@@ -62,6 +62,14 @@ class NotJSON(Unusable):
         self.line = line
 
 
+def decoded(data: bytes) -> str:
+    """Only UTF-8: words in another encoding would be remembered as gibberish. Raises `Unusable`."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise Unusable("not UTF-8; convert it, for example: iconv -f gb18030 -t utf-8 FILE") from None
+
+
 def loads(text: str) -> Any:
     """Raises `NotJSON`."""
     try:

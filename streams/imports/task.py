@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 from pydantic import BaseModel, ValidationError
 
 from schemas import ConversationEvent, Job, Receipt, Tenant
-from streams.imports.conversations import Conversation, Problem
+from streams.imports.conversations import Conversation, Problem, Unusable
 from streams.limits import MAX_RECORD_BYTES
 
 # A task is one record on Kafka, which names its events.
@@ -63,7 +63,7 @@ class ImportStatus(BaseModel):
 def batch(
     tenant: Tenant, conversations: Iterable[Conversation], *, unread: int = 0, timezone: str | None = None
 ) -> Batch:
-    """`unread`: items that were no conversation. Raises `ValueError` for more than a task can hold."""
+    """`unread`: items that were no conversation. Raises `Unusable` for more than a task can hold."""
     events: dict[str, ConversationEvent] = {}
     refused = Counter({"import:invalid": unread} if unread else {})
     problems: list[Problem] = []
@@ -100,7 +100,7 @@ def batch(
         else:
             events[event_id] = event
     if len(events) > MOST_CONVERSATIONS:
-        raise ValueError(f"{len(events)} conversations; a task has at most {MOST_CONVERSATIONS}: split the file")
+        raise Unusable(f"{len(events)} conversations; a task has at most {MOST_CONVERSATIONS}: split the file")
     counts = (f"{reason}={count}" for reason, count in sorted(refused.items()))
     digest = hashlib.sha256("\n".join((tenant.key, *sorted(events), *counts)).encode()).hexdigest()
     return Batch(tenant, f"task_{digest[:32]}", list(events.values()), refused, problems)
