@@ -17,7 +17,7 @@ from schemas.control import (
 )
 from schemas.events import Candidate, CandidateEvent, ConversationEvent, Message, RedactedEvent, TimeRef
 from schemas.memory import Layer, MemoryRecord, MemoryStatus, MemoryType, Source
-from schemas.recall import ErrorReply, EventOutcome, RecalledMemory, RecallReply, RecallRequest
+from schemas.recall import ErrorReply, EventOutcome, RecalledMemory, RecallReply, RecallRequest, Turn
 from schemas.tenant import Tenant
 
 __all__ = [
@@ -53,5 +53,6 @@ __all__ = [
     "Supersede",
     "Tenant",
     "TimeRef",
+    "Turn",
     "WireModel",
 ]

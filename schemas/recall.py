@@ -11,7 +11,9 @@ from schemas.base import Instant, WireModel
 from schemas.events import Message, TenantRecord, Zone
 from schemas.memory import Layer, MemoryRecord, MemoryType
 
-RequestKind = Literal["recall", "get", "history", "profile", "export", "explain", "related"]
+# A prompt holds no more.
+MOST_TURNS = 50
+RequestKind = Literal["recall", "get", "history", "profile", "export", "explain", "related", "turns"]
 # How one memory is linked to another, seen from the one that was asked about ("superseded_by": the other replaced it).
 Link = Literal[
     "supersedes",
@@ -31,7 +33,8 @@ class RecallRequest(TenantRecord):
     """On `recall.requests`. `query` or `messages` (the last turns of a dialogue) for kind "recall".
 
     `deadline` is absolute: a request past it is dropped and counted. `now` is the asker's clock (default: the
-    append time) for "last week" and recency. "explain" takes what a recall takes and the id of one memory.
+    append time) for "last week" and recency. "explain" takes what a recall takes and the id of one memory. "turns"
+    takes a session in `turns_of`; a recall that has it answers with the last turns beside the memories.
 
     >>> RecallRequest(namespace="shop", user_id="1", query="Which seat does she like?").top_k
     5
@@ -45,6 +48,9 @@ class RecallRequest(TenantRecord):
     types: tuple[MemoryType, ...] = ()
     tags: tuple[str, ...] = ()
     session_id: str | None = None
+    # The session whose last turns are wanted, and how many of them.
+    turns_of: str | None = Field(default=None, min_length=1, max_length=512)
+    turns: int = Field(default=10, ge=1, le=MOST_TURNS)
     since: Instant | None = None
     until: Instant | None = None
     as_of: Instant | None = None
@@ -71,7 +77,19 @@ class RecallRequest(TenantRecord):
             raise ValueError(f"{self.kind} needs memory_ids")
         if self.kind in ("explain", "related") and len(self.memory_ids) != 1:
             raise ValueError(f"{self.kind} needs one id in memory_ids")
+        if self.kind == "turns" and self.turns_of is None:
+            raise ValueError("turns needs a session in turns_of")
         return self
+
+
+class Turn(Message):
+    """A message of a session as it is remembered: redacted, and without what was not worth keeping.
+
+    `message`: its place in the event.
+    """
+
+    event_id: str
+    message: int = 0
 
 
 class RecalledMemory(WireModel):
@@ -89,7 +107,8 @@ class RecalledMemory(WireModel):
 
 
 class RecallReply(WireModel):
-    """`memories` best first. `degraded` names what was left out ("dense" when the model was slow or down).
+    """`memories` best first, `turns` oldest first. `degraded` names what was left out ("dense" when the model was slow
+    or down).
 
     Kind "explain" has the one memory (none: the tenant has no such memory), its `rank` in the answer, from 1, and in
     `kept_out` each reason in words why it is not in the answer.
@@ -99,6 +118,7 @@ class RecallReply(WireModel):
 
     kind: RequestKind = "recall"
     memories: tuple[RecalledMemory, ...] = ()
+    turns: tuple[Turn, ...] = ()
     prompt: str | None = None
     rank: int | None = None
     kept_out: tuple[str, ...] = ()

@@ -345,7 +345,8 @@ class MemoryClient:
     ) -> schemas.RecallReply:
         """Memories that answer `query` (or `messages`), best first; an empty list when none does.
 
-        Options as in `schemas.RecallRequest` (`top_k`, `since`, `as_of`, `explain`, `format`, ...).
+        Options as in `schemas.RecallRequest` (`top_k`, `since`, `as_of`, `explain`, `format`, ...). With `turns_of`, a
+        session, the reply has its last turns too.
         Raises `BadRequest`, `Unavailable`, `DeadlineExceeded`.
         """
         replies = await self._ask("recall", user_id, namespace, deadline, query=query, **options)
@@ -363,11 +364,29 @@ class MemoryClient:
     ) -> str:
         """What `recall` finds as a block for a system message, about 150 tokens at most; "" when nothing is relevant.
 
-        The block says of itself that it is data, and holds nothing that could close it or open a role.
+        The block says of itself that it is data, and holds nothing that could close it or open a role. With `turns_of`,
+        a session, a second one like it has the last turns: 1,200 characters at most.
         """
         asked = {**options, "format": "prompt"}
         found = await self.recall(query, user_id=user_id, namespace=namespace, deadline=deadline, **asked)
         return found.prompt or ""
+
+    async def turns(
+        self,
+        session_id: str,
+        *,
+        user_id: str | int,
+        namespace: str | None = None,
+        limit: int = 10,
+        deadline: float | None = None,
+    ) -> list[schemas.Turn]:
+        """The last turns of a session, oldest first: of both sides, redacted, without small talk.
+
+        At most `limit` (50). A turn is there once it went through the stages; what is forgotten is not. `recall` and
+        `memory_prompt` put the same beside the memories: `turns_of=session_id, turns=limit`.
+        """
+        replies = await self._ask("turns", user_id, namespace, deadline, turns_of=session_id, turns=limit)
+        return list(replies[0].turns)
 
     async def get(
         self, *memory_ids: str, user_id: str | int, namespace: str | None = None, deadline: float | None = None

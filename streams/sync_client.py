@@ -194,6 +194,7 @@ class SyncMemoryClient:
     restore = _waiting(MemoryClient.restore)
     recall = _waiting(MemoryClient.recall)
     memory_prompt = _waiting(MemoryClient.memory_prompt)
+    turns = _waiting(MemoryClient.turns)
     get = _waiting(MemoryClient.get)
     history = _waiting(MemoryClient.history)
     explain = _waiting(MemoryClient.explain)

@@ -21,14 +21,17 @@ from schemas import (
     RecallReply,
     RecallRequest,
     Tenant,
+    Turn,
 )
 from streams import metrics
 from streams.agents.related import related
+from streams.agents.turns import last_turns
 from streams.batches import batched
 from streams.emitter import Emitter
 from streams.errors import BadData, DependencyDown
 from streams.memory.ranking import explain_one, recall
 from streams.memory.redaction import Redactor
+from streams.memory.turns import turns_block
 from streams.outcome import Outbound
 from streams.paging import pages
 from streams.ports import Embedder, VectorStore, Where
@@ -115,6 +118,10 @@ class RecallHandler:
         if request.kind == "explain":
             await self._reply(record, request.tenant, target, await self._explain(record, request, deadline))
             return
+        if request.kind == "turns":
+            reply = RecallReply(kind="turns", turns=tuple(await self._turns(request)))
+            await self._reply(record, request.tenant, target, reply)
+            return
         pages = [page async for page in self._pages(request)]
         for part, page in enumerate(pages or [[]]):
             reply = RecallReply(kind=request.kind, memories=tuple(page), part=part, parts=max(1, len(pages)))
@@ -130,12 +137,20 @@ class RecallHandler:
             profile=self._embedder.profile,
             budget_seconds=_left(deadline),
         )
+        if request.turns_of is not None:
+            turns = await self._turns(request)
+            blocks = [reply.prompt, turns_block(turns)]
+            prompt = None if reply.prompt is None else "\n".join(block for block in blocks if block)
+            reply = reply.model_copy(update={"turns": tuple(turns), "prompt": prompt})
         metrics.RECALL_RESULTS.observe(len(reply.memories))
         for step, spent in reply.timings_ms.items():
             metrics.RECALL_STEP_SECONDS.labels(step).observe(spent / 1000)
         if reply.prompt is not None:
             metrics.PROMPT_TOKENS.observe(estimated_tokens(reply.prompt))
         return reply
+
+    async def _turns(self, request: RecallRequest) -> list[Turn]:
+        return await last_turns(self._store, request.tenant, request.turns_of or "", request.turns)
 
     def _redacted(self, request: RecallRequest) -> RecallRequest:
         session = self._redactor.session()

@@ -13,7 +13,7 @@ from streams.cli.common import err, fail, out
 from streams.settings import load_settings
 
 # What an agent service needs day by day; erasing and exporting are given on purpose.
-USUAL = "write,query,update,profile,history"
+USUAL = "write,query,update,profile,history,turns"
 
 File = Annotated[Path | None, typer.Option("--file", help="Default: MEMSTREAM_HTTP_KEYS_FILE.")]
 

@@ -31,6 +31,7 @@ Verb = Literal[
     "restore",
     "profile",
     "history",
+    "turns",
     "export",
     "import",
     "import-status",

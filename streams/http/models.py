@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validat
 
 from schemas import EventOutcome, Instant, Layer, MemoryRecord, MemoryStatus, MemoryType, Message, Name, Source, TimeRef
 from schemas.events import Zone
-from schemas.recall import RecalledMemory
+from schemas.recall import MOST_TURNS, RecalledMemory
 from streams.http.wish import event, wish
 from streams.imports.conversations import Parsed, Unusable, decoded
 from streams.imports.formats import Format, parse
@@ -48,6 +48,10 @@ class Turn(BaseModel):
     content: str = Field(min_length=1)
     name: str | None = Field(default=None, max_length=256, description="Display name of who spoke.")
     time: Instant | None = None
+
+    @classmethod
+    def of(cls, message: Message) -> Self:
+        return cls(role=message.role, content=message.text, name=message.speaker, time=message.time)
 
     def message(self) -> Message:
         return Message(role=self.role, text=self.content, speaker=self.name, time=self.time)
@@ -141,6 +145,15 @@ class QueryFilters(Filters):
     include_archived: bool = False
 
 
+SessionId = Annotated[str, Field(min_length=1, max_length=512)]
+Turns = Annotated[int, Field(ge=1, le=MOST_TURNS)]
+
+
+class AskedTurns(Request):
+    session_id: SessionId
+    limit: Turns = 10
+
+
 class Query(Request):
     """`query` (a question) or `messages` (the last turns of a dialogue)."""
 
@@ -154,6 +167,8 @@ class Query(Request):
     timezone: Zone | None = None
     explain: bool = False
     format: Literal["memories", "prompt"] = "memories"
+    turns_of: SessionId | None = Field(default=None, description="A session whose last turns come with the answer.")
+    turns: Turns = Field(default=10, description="How many of them.")
 
     @model_validator(mode="after")
     def _one_of_them(self) -> Self:
@@ -171,6 +186,8 @@ class Query(Request):
             "timezone": self.timezone,
             "explain": self.explain,
             "format": self.format,
+            "turns_of": self.turns_of,
+            "turns": self.turns,
             **self.filters.model_dump(exclude_none=True),
         }
 
@@ -384,10 +401,20 @@ class Written(BaseModel):
         )
 
 
+class LastTurns(BaseModel):
+    """Oldest first, as chat APIs take messages. Redacted; small talk is not there."""
+
+    turns: list[Turn]
+
+
 class Answer(BaseModel):
-    """Best first; empty when nothing relevant is remembered. `degraded`: what was left out to answer in time."""
+    """Best first; empty when nothing relevant is remembered. `degraded`: what was left out to answer in time.
+
+    `turns` with `turns_of`, oldest first.
+    """
 
     memories: list[Found]
+    turns: list[Turn] | None = None
     prompt: str | None = None
     degraded: tuple[str, ...] = ()
 

@@ -96,6 +96,7 @@ def make_router(guard: Guard, client: MemoryClient) -> APIRouter:
         )
         return models.Answer(
             memories=[models.Found.of_recall(found) for found in reply.memories],
+            turns=[models.Turn.of(turn) for turn in reply.turns] if body.turns_of else None,
             prompt=reply.prompt,
             degraded=reply.degraded,
         )
@@ -141,6 +142,17 @@ def make_router(guard: Guard, client: MemoryClient) -> APIRouter:
         namespace = caller.namespace(asked.namespace)
         records = await client.profile(user_id=asked.user_id, namespace=namespace, deadline=deadline)
         return models.Profile.of(namespace, asked.user_id, records)
+
+    @router.get("/turns", response_model_exclude_none=True, summary="Working memory: the last turns of a session")
+    async def turns(asked: Annotated[models.AskedTurns, Query()], caller: Who, deadline: Deadline) -> models.LastTurns:
+        found = await client.turns(
+            asked.session_id,
+            user_id=asked.user_id,
+            namespace=caller.namespace(asked.namespace),
+            limit=asked.limit,
+            deadline=deadline,
+        )
+        return models.LastTurns(turns=[models.Turn.of(turn) for turn in found])
 
     @router.get(
         "/history/{memory_id}", response_model_exclude_none=True, summary="What a memory replaced, and what replaced it"

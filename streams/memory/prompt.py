@@ -67,7 +67,7 @@ def _needs(record: MemoryRecord) -> str:
     return f"{harmless(speaker)}, {text}" if named and harmless(speaker) else text
 
 
-def _cut(text: str, room: int) -> str:
+def cut(text: str, room: int) -> str:
     """At most `room` characters, cut between words where there are any."""
     if len(text) <= room:
         return text
@@ -76,15 +76,15 @@ def _cut(text: str, room: int) -> str:
     return (kept[:space] if space > len(kept) // 2 else kept).rstrip(" ,，、;；") + _ELLIPSIS
 
 
-def _shares(needs: Sequence[int], room: int) -> list[int]:
+def shares(needs: Sequence[int], room: int) -> list[int]:
     """Room for each: a short one takes what it needs, the long ones share the rest evenly."""
-    shares = [0] * len(needs)
+    given = [0] * len(needs)
     left = len(needs)
     for index in sorted(range(len(needs)), key=lambda i: needs[i]):
-        shares[index] = min(needs[index], room // left)
-        room -= shares[index]
+        given[index] = min(needs[index], room // left)
+        room -= given[index]
         left -= 1
-    return shares
+    return given
 
 
 def _date(at: datetime, zone: tzinfo | None) -> str:
@@ -116,6 +116,6 @@ def prompt_block(
     frame = [_OPEN, _NOTES[lang, role], _CLOSE]
     # A newline joins the lines, two quotation marks hold each text.
     spent = sum(map(len, frame)) + 2 + sum(len(head) + 3 for head in heads)
-    shares = _shares([len(text) for text in texts], MAX_CHARS - spent)
-    items = [f"{head}“{_cut(text, room)}”" for head, text, room in zip(heads, texts, shares, strict=True)]
+    rooms = shares([len(text) for text in texts], MAX_CHARS - spent)
+    items = [f"{head}“{cut(text, room)}”" for head, text, room in zip(heads, texts, rooms, strict=True)]
     return "\n".join([frame[0], frame[1], *items, frame[2]])

@@ -547,6 +547,14 @@ class TestNeighbours:
         assert_same(await store.neighbours(tenant, [turns[2].record], before=1, after=1), turns[1:4])
         assert_same(await store.neighbours(tenant, [absent.record], before=1, after=1), turns[4:])
 
+    async def test_the_end_of_a_session(self, store: Store, tenant: Tenant, other: Tenant) -> None:
+        turns = [memory(tenant, number) for number in range(5)]
+        await store.upsert(tenant, [*turns, memory(tenant, 50, session_id="s2", sequence=9)])
+        end = memory(tenant, 3000, sequence=2**62, sources=[]).record
+        assert_same(await store.neighbours(tenant, [end], before=2, after=0), turns[3:])
+        assert_same(await store.neighbours(tenant, [end], before=9, after=0), turns)
+        assert await store.neighbours(other, [end], before=9, after=0) == []
+
     async def test_the_order_follows_every_write(self, store: Store, tenant: Tenant) -> None:
         async def around(number: int) -> list[str]:
             anchor = memory(tenant, number).record

@@ -75,6 +75,48 @@ def test_every_kind_of_call(memory: SyncMemoryClient) -> None:
     assert memory.export(user_id="u") == []
 
 
+def test_the_last_turns_of_a_session(memory: SyncMemoryClient) -> None:
+    """Both speakers in their order, redacted; other sessions, other users and what is forgotten are not there."""
+    said = [
+        ("chat-1", "user", "I want to see the lighthouse in Sassnitz."),
+        ("chat-1", "assistant", "The lighthouse in Sassnitz opens at ten, and the ferry leaves at nine."),
+        ("chat-2", "user", "My dentist moved to Goethestrasse 7."),
+        ("chat-1", "user", "明天我从柏林坐火车过去，我的电话是13812345678。"),
+    ]
+    for at, (session, role, text) in enumerate(said):
+        memory.publish_and_wait(
+            user_id="t",
+            session_id=session,
+            event_id=f"t{at}",
+            role=role,
+            text=text,
+            occurred_at=f"2026-03-02T09:0{at}Z",
+        )
+    turns = memory.turns("chat-1", user_id="t")
+    assert [(turn.event_id, turn.role) for turn in turns] == [("t0", "user"), ("t1", "assistant"), ("t3", "user")]
+    assert [turn.text for turn in turns[:2]] == [said[0][2], said[1][2]]
+    assert "柏林" in turns[2].text
+    assert "13812345678" not in turns[2].text
+    assert [turn.event_id for turn in memory.turns("chat-1", user_id="t", limit=2)] == ["t1", "t3"]
+    assert memory.turns("chat-1", user_id="nobody") == memory.turns("chat-3", user_id="t") == []
+
+    found = memory.recall("Where is my dentist?", user_id="t", turns_of="chat-1", turns=1)
+    assert "Goethestrasse" in found.memories[0].memory.content
+    assert [turn.event_id for turn in found.turns] == ["t3"]
+    prompt = memory.memory_prompt("Where is my dentist?", user_id="t", turns_of="chat-1")
+    assert prompt.index("Goethestrasse") < prompt.index("<turns>") < prompt.index("lighthouse") < prompt.index("柏林")
+    assert memory.memory_prompt("Where is my dentist?", user_id="nobody", turns_of="chat-1") == ""
+    with pytest.raises(BadRequest, match="turns"):
+        memory.turns("chat-1", user_id="t", limit=51)
+    with pytest.raises(BadRequest, match="turns_of"):
+        memory.turns("", user_id="t")
+
+    memory.forget(user_id="t", event_ids=["t1"])
+    assert [turn.event_id for turn in memory.turns("chat-1", user_id="t")] == ["t0", "t3"]
+    memory.forget(user_id="t", session_id="chat-1")
+    assert memory.turns("chat-1", user_id="t") == []
+
+
 def test_errors_are_those_of_the_other_client(memory: SyncMemoryClient) -> None:
     with pytest.raises(BadRequest, match="user_id"):
         memory.recall("q", user_id="*")

@@ -199,6 +199,24 @@ async def test_deleting_and_forgetting(http: httpx.AsyncClient) -> None:
     assert await exported(http, "gone") == [], "a retry brings nothing back"
 
 
+async def test_the_last_turns_stand_beside_the_memories(line: Line, http: httpx.AsyncClient) -> None:
+    said = [("user", "I need a hotel in Graz near the opera."), ("assistant", "The Hotel Daniel in Graz is near it.")]
+    for at, (role, content) in enumerate(said):
+        turn = {"role": role, "content": content, "time": f"2026-03-02T09:0{at}:00Z"}
+        await post(http, "write", user_id="turns", session_id="s1", messages=[turn], key=f"turn {at}")
+    asked = {"user_id": "turns", "session_id": "s1"}
+    told = (await http.get("/memory/turns", params=asked)).json()["turns"]
+    assert [(turn["role"], turn["content"]) for turn in told] == said
+    assert (await http.get("/memory/turns", params={**asked, "limit": 1})).json()["turns"] == told[1:]
+    beside = await post(http, "query", user_id="turns", query="Which hotel?", turns_of="s1", turns=1, format="prompt")
+    assert beside["turns"] == told[1:]
+    assert "<turns>" in beside["prompt"]
+    assert "turns" not in await post(http, "query", user_id="turns", query="Which hotel?")
+    async with line.http("lab") as lab:
+        assert (await lab.get("/memory/turns", params=asked)).json() == {"turns": []}
+        assert (await lab.get("/memory/turns", params={**asked, "namespace": "shop"})).status_code == 403
+
+
 async def test_restoring_says_what_is_unknown(http: httpx.AsyncClient) -> None:
     assert await post(http, "restore", user_id="moved", memory_ids=["mem_nobody"]) == {
         "status": "restored",

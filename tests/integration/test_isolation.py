@@ -148,6 +148,9 @@ async def reads_only_its_own(
         "profile": await memory.profile(**who),
         "export": await memory.export(**who),
     }
+    turns = await memory.turns("s", **who)
+    assert turns, "what was said just now"
+    assert not any(f"{locker} " in turn.text for turn in turns for other, locker in theirs.items() if other != tenant)
     others = {locker for other, locker in theirs.items() if other != tenant}
     for kind, memories in kinds.items():
         for one in memories:

@@ -53,6 +53,13 @@ async def test_one_user_and_no_other_thing(http: httpx.AsyncClient, path: str, u
         assert answer.json()["errors"][0]["field"].split(".")[0] in ("user_id", "namespace")
 
 
+async def test_the_turns_of_one_session(http: httpx.AsyncClient) -> None:
+    for query in ("", "session_id=", "session_id=s&limit=0", "session_id=s&limit=51", "session_id=s&turns=3"):
+        assert (await http.get(f"/memory/turns?user_id=u&{query}")).status_code == 422, query
+    assert (await http.get("/memory/turns?session_id=s")).status_code == 422
+    assert (await http.get("/memory/turns?user_id=u&session_id=s&limit=50")).status_code == PASSED
+
+
 @pytest.mark.parametrize("path", ["/memory/profile", "/memory/history/m"])
 async def test_one_user_in_a_query_string(http: httpx.AsyncClient, path: str) -> None:
     for query in (

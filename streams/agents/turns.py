@@ -1,0 +1,44 @@
+"""The last turns of a session, read from its episodes."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from schemas import Layer, MemoryRecord, MemoryType, Tenant, Turn
+from streams.memory.turns import turns_of
+from streams.ports import VectorStore
+
+# Behind everything that was ever said: what stands before it is the end of the session.
+_END = 2**62
+
+
+async def last_turns(store: VectorStore, tenant: Tenant, session_id: str, count: int) -> list[Turn]:
+    """At most `count`, oldest first; none where a namespace keeps no episodes."""
+    wanted = count + 1
+    while True:
+        found = await store.neighbours(tenant, [_end(tenant, session_id)], before=wanted, after=0)
+        made = turns_of([one.record for one in found])
+        if len(found) < wanted:
+            return made[-count:]
+        if len(made) > count:
+            # The first of them may lack its beginning.
+            return made[1:][-count:]
+        wanted *= 4
+
+
+def _end(tenant: Tenant, session_id: str) -> MemoryRecord:
+    """A place in the session, not a memory."""
+    now = datetime.now(UTC)
+    return MemoryRecord.model_construct(
+        memory_id="end",
+        namespace=tenant.namespace,
+        user_id=tenant.user_id,
+        session_id=session_id,
+        sequence=_END,
+        layer=Layer.EPISODE,
+        memory_type=MemoryType.EPISODE,
+        content="",
+        occurred_at=now,
+        created_at=now,
+        sources=(),
+    )
