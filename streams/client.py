@@ -37,6 +37,8 @@ else:
 MAX_REQUEST_BYTES = MAX_RECORD_BYTES + 64 * 1024
 # After the deadline a typed error may still be on its way back.
 GRACE_SECONDS = 0.1
+# What takes connections and says nothing for so long is no broker, or one that is stuck.
+START_SECONDS = 30.0
 # Events of `publish_many` that wait for their acknowledgement together.
 IN_FLIGHT = 500
 
@@ -110,10 +112,11 @@ class MemoryClient:
 
     async def __aenter__(self) -> Self:
         try:
-            await self._producer.start()
-            await self._consumer.start()
-            await self._listen()
-        except (KafkaError, OSError) as error:
+            async with asyncio.timeout(START_SECONDS):
+                await self._producer.start()
+                await self._consumer.start()
+                await self._listen()
+        except (KafkaError, OSError) as error:  # TimeoutError is an OSError
             await self.close()
             raise Unavailable(
                 f"{self._settings.kafka_bootstrap} does not answer ({type(error).__name__}): is Kafka running?"
@@ -217,19 +220,13 @@ class MemoryClient:
             except KafkaError as error:
                 raise Unavailable(type(error).__name__) from None
             pending.append((made.event_id, future))
+            await asyncio.sleep(0)  # to send does not wait for anything: many events would hold up everyone else
             if len(pending) >= IN_FLIGHT:
                 async for event_id in _acknowledged(pending):
                     yield event_id
                 pending = []
         async for event_id in _acknowledged(pending):
             yield event_id
-
-    async def put_job(self, job: schemas.Job, *, deadline: float | None = None) -> None:
-        """Write down the state of an import (`streams.imports.tasks` makes and reads them)."""
-        from streams.topics import job_key
-
-        headers = records.cloud_event("job", job.job_id, "client", job.updated_at)
-        await self._produce("jobs", job.tenant, job.to_bytes(), headers, deadline, key=job_key(job.tenant, job.job_id))
 
     async def supersede(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 
@@ -10,6 +11,8 @@ from streams.kafka import connection
 from streams.settings import Settings
 from streams.topics import MAX_DERIVED_BYTES
 
+# A broker that takes connections and answers nothing for so long is as good as gone.
+SILENT_SECONDS = 30.0
 # `records` holds directives beside memories.
 DIRECTIVE = b"/directive%3A"
 
@@ -42,20 +45,23 @@ async def read(settings: Settings, topic: str, start: Mapping[int, int] | None =
         **connection(settings), enable_auto_commit=False, max_partition_fetch_bytes=MAX_DERIVED_BYTES
     )
     try:
-        await consumer.start()
-        await consumer._client.set_topics([name])
-        partitions = consumer.partitions_for_topic(name)
-        if not partitions:
-            raise ConfigurationError(
-                f"the topic {name} does not exist: start a worker or run `memstream topics --create`"
-            )
-        places = [TopicPartition(name, partition) for partition in sorted(partitions)]
-        consumer.assign(places)
-        ends = await consumer.end_offsets(places)
-        for place, first in (await consumer.beginning_offsets(places)).items():
-            consumer.seek(place, max(first, (start or {}).get(place.partition, 0)))
-        unread = [place for place in places if await consumer.position(place) < ends[place]]
+        async with asyncio.timeout(SILENT_SECONDS):
+            await consumer.start()
+            await consumer._client.set_topics([name])
+            partitions = consumer.partitions_for_topic(name)
+            if not partitions:
+                raise ConfigurationError(
+                    f"the topic {name} does not exist: start a worker or run `memstream topics --create`"
+                )
+            places = [TopicPartition(name, partition) for partition in sorted(partitions)]
+            consumer.assign(places)
+            ends = await consumer.end_offsets(places)
+            for place, first in (await consumer.beginning_offsets(places)).items():
+                consumer.seek(place, max(first, (start or {}).get(place.partition, 0)))
+            unread = [place for place in places if await consumer.position(place) < ends[place]]
+        silent = 0
         while unread:
+            before = [await consumer.position(place) for place in unread]
             for place, records in (await consumer.getmany(*unread, timeout_ms=1000)).items():
                 yield [
                     Entry(place.partition, record.offset, record.key, record.value, record.timestamp)
@@ -63,6 +69,10 @@ async def read(settings: Settings, topic: str, start: Mapping[int, int] | None =
                     if record.key is not None and record.offset < ends[place]
                 ]
             # What compaction removed leaves gaps, so that the position tells more than the last offset.
+            moved = before != [await consumer.position(place) for place in unread]
+            silent = 0 if moved else silent + 1
+            if silent > SILENT_SECONDS:  # a wait for nothing takes a second
+                raise TimeoutError
             unread = [place for place in unread if await consumer.position(place) < ends[place]]
     except (KafkaError, OSError) as error:
         raise DependencyDown("kafka", f"{settings.kafka_bootstrap} does not answer ({type(error).__name__})") from None

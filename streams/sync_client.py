@@ -202,7 +202,6 @@ class SyncMemoryClient:
     profile = _waiting(MemoryClient.profile)
     export = _waiting(MemoryClient.export)
     export_parts = _in_parts(MemoryClient.export_parts)
-    put_job = _waiting(MemoryClient.put_job)
     ping = _waiting(MemoryClient.ping)
 
     _publish_part = _in_parts(MemoryClient.publish_many)

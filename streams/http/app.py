@@ -18,7 +18,6 @@ from streams.health import Health
 from streams.http.envelope import Envelope
 from streams.http.guard import Guard
 from streams.http.imports import add_imports
-from streams.http.keys import KeyRing
 from streams.http.models import Import, ImportFile
 from streams.http.problems import HANDLERS, MEDIA_TYPE, ProblemDetails
 from streams.http.routes import make_router
@@ -32,7 +31,6 @@ PING_SECONDS = 1.0
 
 def make_app(settings: Settings, client: MemoryClient, health: Health) -> FastAPI:
     """Raises `ConfigurationError` for a file of keys that can't be read."""
-    keys = KeyRing(settings.http_keys) if settings.http_auth == "keys" else None
     app = FastAPI(
         title=TITLE,
         version=version("memstream"),
@@ -44,7 +42,7 @@ def make_app(settings: Settings, client: MemoryClient, health: Health) -> FastAP
         exception_handlers=HANDLERS,
     )
     app.add_middleware(Envelope)
-    router = make_router(Guard(settings, keys), client)
+    router = make_router(Guard(settings), client)
     add_imports(router, settings, client)
     app.include_router(router)
     add_probes(app, health, client.ping)

@@ -71,18 +71,18 @@ class Caller:
 
 
 class Guard:
-    """One a gateway. `keys` is None when authorization is off."""
+    """One a gateway. Raises `ConfigurationError` for a file of keys that can't be read."""
 
-    def __init__(self, settings: Settings, keys: KeyRing | None) -> None:
+    def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self._keys = keys
+        self._keys = KeyRing(settings.http_keys) if settings.http_auth == "keys" else None
         self._rate = SlidingWindowCounterRateLimiter(MemoryStorage())
         self._rates: dict[str, RateLimitItem] = {}
         self._in_flight = 0
         self._uploads: Counter[str] = Counter()
         self._remind_at = 0.0
         self.remind()
-        if keys is not None and not len(keys):
+        if self._keys is not None and not len(self._keys):
             log.warning("there is no API key yet: `memstream keys add NAME --namespace NAMESPACE` makes one")
 
     def remind(self) -> None:

@@ -2,20 +2,23 @@
 
 2026-03-02 09:00 Alice: I moved to Bonn.          [2026/3/2, 9:00:15 AM] Alice: I moved to Bonn.
 2026年3月2日 下午3:05 张三：我搬到杭州了                张三 2026-03-02 15:05:00 (the text on the next lines)
+
+Where no message has a date of its own, dates may stand above them (`days`), and `15:05 张三：我搬到杭州了` will do.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from schemas import Message
 from streams.imports.conversations import Parsed, split
+from streams.imports.days import DATE, WEEKDAY, header, numbers
 
-OPEN, DATE = r"[\u200e\s\[【(（]*", r"\d{4}\s*[-/.年]\s*\d{1,2}\s*[-/.月]\s*\d{1,2}"
-WEEKDAY = r"(?:星期|周|週|礼拜)[一二三四五六日天]|(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)(?:day)?\.?"
+OPEN = r"[\u200e\s\[【(（]*"
 # The hours that a word stands for; 晚上12:30 is no time of the day that it names, and is refused.
 HALVES = {
     **dict.fromkeys(("am", "上午", "凌晨", "清晨", "早晨", "早上"), range(12)),
@@ -24,93 +27,148 @@ HALVES = {
     **dict.fromkeys(("傍晚", "晚上"), range(16, 24)),
 }
 # Spaces are only ever matched by one part at a time: a line of nothing but spaces must not take minutes.
-WHEN = (
-    rf"{OPEN}(?P<date>{DATE})日?[,，T\s]*(?:[(（]?(?:{WEEKDAY})[)）]?[,，\s]*)?(?:(?P<before>{'|'.join(HALVES)})\s*)?"
+CLOCK = (
+    rf"(?:(?P<before>{'|'.join(HALVES)})\s*)?"
     r"(?P<hour>\d{1,2})[:：](?P<minute>\d{2})(?:[:：](?P<second>\d{2})(?:[.,](?P<fraction>\d{1,9}))?)?(?!\d)"
     r"(?:\s*(?P<after>[ap]m)\b)?(?P<offset>Z(?![a-z])|\s*(?:UTC|GMT)?[-+]\d{2}:?\d{2}(?!\d)|\s*(?:UTC|GMT)(?![-+\w]))?"
     r"\s*[\]】)）]?"
 )
+WHEN = rf"{OPEN}(?P<date>{DATE})日?[,，T\s]*(?:[(（]?(?:{WEEKDAY})[)）]?[,，\s]*)?{CLOCK}"
 NAME = r"(?P<name>[^:：\s][^:：]{0,99}?)"
+COLON = r"[:：](?:\s+|(?<=：)|(?=[^\d/\s]))"
 TIME = re.compile(WHEN, re.IGNORECASE)
 # Behind the time: `name: text`, or the name alone with the text on the lines below it.
-NAMED = re.compile(rf"\s*(?:[-–—]\s*)?(?!(?:UTC|GMT)[-+]){NAME}(?:[:：](?:$|\s+|(?<=：)|(?=[^\d/\s]))(?P<text>.*))?$")
+NAMED = re.compile(rf"\s*(?:[-–—]\s*)?(?!(?:UTC|GMT)[-+]){NAME}(?:(?:[:：]$|{COLON})(?P<text>.*))?$")
 BEHIND = re.compile(rf"(?!\d{{4}}){NAME} {WHEN}$", re.IGNORECASE)
+# Below a date that stands alone. 10:30 may begin a line of somebody's text: a message has a name and a text as well.
+TIME_OF_DAY = re.compile(OPEN + CLOCK, re.IGNORECASE)
+SAID = re.compile(rf"\s*(?:[-–—]\s*)?{NAME}(?:{COLON}|\t)(?P<text>\S.*)$")
 # Nobody's words may become those of whoever spoke before.
 DATED = re.compile(rf"{OPEN}{DATE}.{{0,20}}?\d{{1,2}}\s*(?:[:：.]\s*\d{{2}}|[点點时時]|[ap]\.?m\b)", re.IGNORECASE)
 # 3/2/26, 9:00: the third of February or the second of March.
 AMBIGUOUS = re.compile(rf"{OPEN}\d{{1,2}}[-/.]\d{{1,2}}[-/.]\d{{2,4}},?\s+\d{{1,2}}[:：]\d{{2}}")
+YEAR_FIRST = "a date must begin with its year"
 
 
 class Head(NamedTuple):
-    """When and who, and the text that stands in the same line."""
+    """When and who, and the text that stands in the same line. `day`: year, month and day as they were written."""
 
+    day: tuple[int, int, int]
     when: re.Match[str]
     name: str
     text: str = ""
 
 
+class Nobody(NamedTuple):
+    """A line that ends the message above it and begins none. `reason` says what was not understood, if anything."""
+
+    reason: str = ""
+
+
+# What a line is; None: text of the message above it.
+Mark = Head | Nobody | None
+
+
 def head(line: str) -> Head | None:
     if when := TIME.match(line):
         said = NAMED.match(line.rstrip(), when.end())
-        return said and Head(when, said["name"].strip(), said["text"] or "")
+        return said and Head(numbers(when["date"]), when, said["name"].strip(), said["text"] or "")
     when = BEHIND.match(" ".join(line.replace("\u200e", " ").split()))
-    return when and Head(when, when["name"])
+    return when and Head(numbers(when["date"]), when, when["name"])
+
+
+def unclear(line: str) -> Nobody | None:
+    if DATED.match(line):
+        return Nobody("time not understood")
+    return Nobody(YEAR_FIRST) if AMBIGUOUS.match(line) else None
+
+
+def below_dates(lines: Iterable[str]) -> Iterator[Mark]:
+    """Where dates stand above the messages. Within a day time only goes on: else a date is missing in between."""
+    day, latest = None, (0, 0, 0, 0)
+    for line in lines:
+        if above := header(line):
+            day, latest = above.day, (0, 0, 0, 0)
+            yield Nobody() if day else Nobody("this date says not which year, month and day")
+        elif when := TIME_OF_DAY.match(line):
+            said = SAID.match(line.rstrip(), when.end())
+            try:
+                at = clock(when)
+            except ValueError:
+                yield Nobody("no such time")
+                continue
+            if said is None:
+                yield Nobody("begins with a time, but not with `time name: text`")
+            elif day is None:
+                yield Nobody("no date with its year stands above it")
+            elif at < latest:
+                yield Nobody("is earlier than what stands above it: a date is missing in between")
+            else:
+                latest = at
+                yield Head(day, when, said["name"].strip(), said["text"])
+        else:
+            yield unclear(line)
 
 
 def parse(text: str, zone: ZoneInfo) -> Parsed:
     """Lines without a time belong to the message above them. A naive time is one of `zone`."""
     parsed = Parsed("chatlog")
-    heads: list[tuple[int, datetime, str]] = []
-    texts: list[list[str]] = []
-    for number, line in enumerate(re.split(r"\r?\n", text), 1):
-        found = head(line)
-        at, problem = None, ""
-        if found is not None:
-            try:
-                at = moment(found.when, zone)
-            except (ValueError, OverflowError):
-                problem = "no such date or time"
-        elif DATED.match(line):
-            problem = "time not understood"
-        elif AMBIGUOUS.match(line):
-            problem = "a date must begin with its year"
-        elif texts:
-            texts[-1].append(line)
+    lines = re.split(r"\r?\n", text)
+    heads = [head(line) for line in lines]
+    marks = (
+        (found or unclear(line) for found, line in zip(heads, lines, strict=True)) if any(heads) else below_dates(lines)
+    )
+    found: list[tuple[str, str, datetime, list[str]]] = []
+    # The lines of the message under way; those of nobody are kept nowhere.
+    current: list[str] | None = None
+    for number, (line, mark) in enumerate(zip(lines, marks, strict=True), 1):
+        where = f"line {number}"
+        if mark is None:
+            if current is not None:
+                current.append(line)
+            elif line.strip():
+                parsed.refuse(where, f"begins with no `time name:`; {YEAR_FIRST}")
+                current = []
             continue
-        elif not line.strip():
+        current = []
+        if isinstance(mark, Nobody):
+            if mark.reason:
+                parsed.refuse(where, mark.reason)
+            else:
+                current = None
             continue
+        try:
+            at = moment(mark, zone)
+        except (ValueError, OverflowError):
+            parsed.refuse(where, "no such date or time")
         else:
-            problem = "begins with no `time name:`; a date must begin with its year"
-        if problem:
-            parsed.refuse(f"line {number}", problem)
-        if found is None or at is None:
-            # What follows belongs to it, and is no part of the message before.
-            heads.append((number, datetime.min, ""))
-            texts.append([])
-        else:
-            heads.append((number, at, found.name))
-            texts.append([found.text])
+            current.append(mark.text)
+            found.append((where, mark.name, at, current))
     said: list[tuple[str, Message]] = []
-    for (number, at, name), lines in zip(heads, texts, strict=True):
-        whole = "\n".join(lines).strip()
-        if name and whole:
-            said.append((f"line {number}", Message(text=whole, speaker=name, time=at)))
-        elif name:
-            parsed.refuse(f"line {number}", "no text follows the name")
+    for where, name, at, its_lines in found:
+        if whole := "\n".join(its_lines).strip():
+            said.append((where, Message(text=whole, speaker=name, time=at)))
+        else:
+            parsed.refuse(where, "no text follows the name")
     parsed.conversations += split(said)
     return parsed
 
 
-def moment(found: re.Match[str], zone: ZoneInfo) -> datetime:
-    """Raises `ValueError` or `OverflowError`."""
-    year, month, day = map(int, re.findall(r"\d+", found["date"]))
-    hour, half = int(found["hour"]), (found["before"] or found["after"] or "").lower()
+def clock(when: re.Match[str]) -> tuple[int, int, int, int]:
+    """Hour, minute, second, microsecond. Raises `ValueError`."""
+    hour, half = int(when["hour"]), (when["before"] or when["after"] or "").lower()
     if half:
         later = (hour + 12) % 24 if hour <= 12 else hour
         hour = next((one for one in (hour, later) if one in HALVES[half]), -1)
-    fraction, offset = (found["fraction"] or "")[:6].ljust(6, "0"), (found["offset"] or "").strip().upper()
-    if offset.startswith("-") and not found["second"]:
+    if not 0 <= hour < 24:
+        raise ValueError("no such hour")
+    return hour, int(when["minute"]), int(when["second"] or 0), int((when["fraction"] or "")[:6].ljust(6, "0"))
+
+
+def moment(found: Head, zone: ZoneInfo) -> datetime:
+    """Raises `ValueError` or `OverflowError`."""
+    when, offset = found.when, (found.when["offset"] or "").strip().upper()
+    if offset.startswith("-") and not when["second"]:
         raise ValueError("09:00-10:00 is from nine to ten")
     place = datetime.strptime(offset.lstrip("UTCGM") or "Z", "%z").tzinfo if offset else zone
-    second = int(found["second"] or 0)
-    return datetime(year, month, day, hour, int(found["minute"]), second, int(fraction), place).astimezone(UTC)
+    return datetime(*found.day, *clock(when), place).astimezone(UTC)

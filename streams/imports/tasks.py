@@ -7,11 +7,11 @@ there already is a duplicate.
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from datetime import UTC, datetime
 
 from schemas import ConversationEvent, Job, Receipt, Tenant
-from streams import compacted
+from streams import compacted, records
 from streams.client import MemoryClient
 from streams.imports.task import Batch, ImportStatus, Received, status_of
 from streams.settings import Settings
@@ -39,10 +39,11 @@ class Progress:
 
 
 class Task:
-    """One task as it was when it was found; `status` reads on."""
+    """One task as it was when it was found; `status` reads on. `places`: how far `jobs` was read."""
 
-    def __init__(self, settings: Settings, job: Job) -> None:
+    def __init__(self, settings: Settings, job: Job, places: dict[int, int]) -> None:
         self.job = job
+        self.places = places
         self._progress = Progress(settings, job.tenant, dict(job.receipts_from))
 
     async def status(self) -> ImportStatus:
@@ -68,8 +69,8 @@ class Tasks:
 
     async def begin(self, batch: Batch) -> Task:
         """The task of these conversations: a new one, or the one that was begun before, running again if cancelled."""
-        now = datetime.now(UTC)
-        job = await self._job(job_key(batch.tenant, batch.task_id))
+        now, places = datetime.now(UTC), dict[int, int]()
+        job = await self._latest(places, job_key(batch.tenant, batch.task_id).__eq__)
         if job is None:
             before = Progress(self._settings, batch.tenant)
             await before.read()
@@ -86,35 +87,45 @@ class Tasks:
                 started_at=now,
                 updated_at=now,
             )
-            await self._client.put_job(job)
+            await self._put(job)
         elif job.state == "cancelled":
             job = job.model_copy(update={"state": "running", "updated_at": now})
-            await self._client.put_job(job)
-        return Task(self._settings, job)
+            await self._put(job)
+        return Task(self._settings, job, places)
 
     async def find(self, task_id: str, namespaces: Sequence[str] | None = None) -> Task | None:
         """`namespaces`: only in these; None: in all."""
-        suffix, found = f"/{task_id}".encode(), None
-        async for entries in compacted.read(self._settings, "jobs"):
-            for entry in entries:
-                if entry.key.endswith(suffix) and entry.value is not None:
-                    job = Job.from_bytes(entry.value)
-                    if namespaces is None or job.namespace in namespaces:
-                        found = job
-        return None if found is None else Task(self._settings, found)
+        places: dict[int, int] = {}
+        job = await self._latest(places, lambda key: key.endswith(f"/{task_id}".encode()), namespaces)
+        return None if job is None else Task(self._settings, job, places)
 
     async def cancel(self, task: Task) -> None:
         """What Kafka has already is handled all the same; nothing more is sent."""
         task.job = task.job.model_copy(update={"state": "cancelled", "updated_at": datetime.now(UTC)})
-        await self._client.put_job(task.job)
+        await self._put(task.job)
 
     async def cancelled(self, task: Task) -> bool:
         """Asks Kafka: somebody else may have done it."""
-        job = await self._job(job_key(task.job.tenant, task.job.job_id))
+        job = await self._latest(task.places, job_key(task.job.tenant, task.job.job_id).__eq__)
         if job is not None:
             task.job = job
         return task.job.state == "cancelled"
 
-    async def _job(self, key: bytes) -> Job | None:
-        found = (await compacted.latest(self._settings, "jobs", key)).get(key)
-        return None if found is None else Job.from_bytes(found)
+    async def _latest(
+        self, places: dict[int, int], wanted: Callable[[bytes], bool], namespaces: Sequence[str] | None = None
+    ) -> Job | None:
+        """The last one whose key is wanted; reads on from `places`, and moves them."""
+        found = None
+        async for entries in compacted.read(self._settings, "jobs", places):
+            for entry in entries:
+                places[entry.partition] = entry.offset + 1
+                if wanted(entry.key) and entry.value is not None:
+                    job = Job.from_bytes(entry.value)
+                    if namespaces is None or job.namespace in namespaces:
+                        found = job
+        return found
+
+    async def _put(self, job: Job) -> None:
+        headers = records.cloud_event("job", job.job_id, "client", job.updated_at)
+        key = job_key(job.tenant, job.job_id)
+        await self._client._produce("jobs", job.tenant, job.to_bytes(), headers, None, key=key)

@@ -12,7 +12,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streams.errors import ConfigurationError
 from streams.http.envelope import Envelope
 from streams.http.guard import Guard, GuardedRequest, check_headers
-from streams.http.keys import KeyRing
 from streams.http.problems import Problem, answer
 from streams.http.server import bound_socket, listening
 from streams.mcp.link import Link
@@ -62,12 +61,12 @@ async def serve_http(
     settings: Settings, link: Link, *, namespace: str, user_id: str | None, say: Callable[[str], None]
 ) -> None:
     """On `settings.http_host` and `http_port`, until SIGINT or SIGTERM. Raises `ConfigurationError`."""
-    keys = KeyRing(settings.http_keys) if settings.http_auth == "keys" else None
-    if keys is None and not is_loopback(settings.http_host):
+    if settings.http_auth == "off" and not is_loopback(settings.http_host):
         raise ConfigurationError(
             f"without API keys (MEMSTREAM_HTTP_AUTH=off) whoever reaches {settings.http_host} could read all memories: "
             "set MEMSTREAM_HTTP_AUTH=keys, or listen on 127.0.0.1"
         )
+    guard = Guard(settings)
     # Before anything runs: an error inside the sessions' task group would come out wrapped.
     check_host(settings)
     listener = bound_socket(settings, "the MCP server", "choose another with --port")
@@ -81,7 +80,7 @@ async def serve_http(
         max_request_body_size=settings.http_max_body_bytes,
         transport_security=transport_security(settings),
     )
-    gate = Envelope(Gate(app, Guard(settings, keys), namespace))
+    gate = Envelope(Gate(app, guard, namespace))
     try:
         async with (
             server.session_manager.run(),

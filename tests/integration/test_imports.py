@@ -116,7 +116,7 @@ async def test_a_cancelled_import_sends_no_more(kafka: EmbeddedKafka, tmp_path: 
         assert await sent(line) == MOST_AHEAD
 
 
-async def test_over_http(line: Pipeline, stages: Process) -> None:
+async def test_over_http(line: Pipeline, stages: Process, tmp_path: Path) -> None:
     if not stages.running:
         await stages.start()
     gateway = line.worker(roles="http")
@@ -161,8 +161,28 @@ async def test_over_http(line: Pipeline, stages: Process) -> None:
         at_once = await http.post("/memory/import", json=new)
         assert (at_once.status_code, at_once.json()["stored"]) == (200, 1)
 
+        # A file adds nothing to what the command sent of it, and the other way round.
+        log = tmp_path / "chat.txt"
+        log.write_text(
+            "2026-03-02 09:00 张三：我搬到杭州了\n2026-03-02 12:00 Ann: I keep bees in Graz.\n", encoding="utf-8"
+        )
+        form = {"user_id": "8", "namespace": "lab", "timezone": "Asia/Shanghai", "async": "false"}
+        files = {"file": (log.name, log.read_bytes(), "text/plain")}
+        before = await sent(line)
+        shown = await http.post("/memory/import", data={**form, "preview": "true"}, files=files)
+        assert (shown.status_code, shown.json()["messages"], await sent(line)) == (200, 2, before)
+        uploaded = await http.post("/memory/import", data=form, files=files)
+        assert (uploaded.status_code, uploaded.json()["total"], await sent(line)) == (200, 2, before + 2), uploaded.text
+        own = ("--namespace", "lab", "--user", "8", "--timezone", "Asia/Shanghai")
+        command = importer(line, str(log), *own, "--watch")
+        assert uploaded.json()["task_id"] in await told(command)
+        log.write_text(log.read_text(encoding="utf-8") + "2026-03-02 15:00 Ann: My cat is Minka.\n", encoding="utf-8")
+        await told(importer(line, str(log), *own, "--watch"))
+        again = await http.post("/memory/import", data=form, files={"file": (log.name, log.read_bytes())})
+        assert (again.json()["total"], await sent(line)) == (3, before + 3)
+
         cancelled = await http.delete(f"/memory/import/{task_id}")
         assert (cancelled.status_code, cancelled.json()["state"]) == (200, "done")
         assert (await http.get("/memory/import/task_" + "0" * 32)).status_code == 404
         metrics = (await http.get("/metrics")).text
-        assert 'memstream_imported_conversations_total{result="published"} 1.0' in metrics
+        assert 'memstream_imported_conversations_total{result="published"} 3.0' in metrics

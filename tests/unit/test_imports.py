@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+import socket
+from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,13 @@ import pytest
 from typer.testing import CliRunner
 
 from schemas import Job, Message, Receipt, Tenant
-from streams import compacted
+from streams import client, compacted
 from streams.cli import app, import_chats
+from streams.errors import DependencyDown
 from streams.imports.conversations import LONG_CHARS, Conversation
 from streams.imports.formats import detect, parse
 from streams.imports.task import Batch, Received, batch, status_of
+from streams.settings import load_settings
 from tests.unit.http.gateway import gateway, settings_for
 
 JSONL = """{"time": "2026-03-02T09:00:00Z", "text": "I moved to Bonn."}
@@ -173,6 +176,73 @@ def test_a_time_that_is_not_understood_is_nobody_elses_words(line: str) -> None:
     ((where, reason),) = parsed.problems
     assert where == "line 2"
     assert reason in ("time not understood", "no such date or time")
+
+
+@pytest.mark.parametrize(
+    "above",
+    [
+        "2026年3月2日 星期一", "—— 2026-03-02 ——", "2026/03/02（週一）", "[2026.3.2 Monday]", "Monday, March 2, 2026",
+        "2 March 2026", "Mon, 2 Mar 2026", "--- March 2nd 2026 ---", "星期一 2026年3月2日", "\u200e2026-3-2",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("line", ["15:05 张三：好", "[下午3:05] 张三: 好", "下午3:05\t张三\t好", "3:05 PM - 张三: 好"])
+def test_a_date_may_stand_above_its_messages(above: str, line: str) -> None:
+    parsed = parse(f"{above}\n{line}\n的\n\n2026-03-03\n09:00 Ann: hi", zone=ZoneInfo("Asia/Shanghai"))
+    assert (parsed.format, parsed.problems) == ("chatlog", [])
+    said = [(m.speaker, m.text, m.time) for c in parsed.conversations for m in c.messages]
+    assert said == [
+        ("张三", "好\n的", datetime(2026, 3, 2, 7, 5, tzinfo=UTC)),
+        ("Ann", "hi", datetime(2026, 3, 3, 1, 0, tzinfo=UTC)),
+    ]
+
+
+@pytest.mark.parametrize(
+    "above",
+    [
+        "昨天",
+        "Yesterday",
+        "星期一",
+        "Monday",
+        "3月2日",
+        "3月2日 周一",
+        "March 2",
+        "Mon, 2 Mar",
+        "3/2/26",
+        "02.03.2026",
+        "3/2",
+    ],
+)
+def test_a_date_without_its_year_is_no_date_of_the_day_before(above: str) -> None:
+    parsed = parse(f"2026-03-01\n09:00 Ann: hi\n{above}\n09:41 Bob: moved\nto Bonn\n2026-03-05\n08:00 Bob: back")
+    assert [m.text for c in parsed.conversations for m in c.messages] == ["hi", "back"]
+    assert [(where, reason[:10]) for where, reason in parsed.problems] == [
+        ("line 3", "this date "),
+        ("line 4", "no date wi"),
+    ]
+
+
+def test_below_a_date_nobodys_words_become_anothers() -> None:
+    log = """09:00 Ann: before any date
+2026-03-02
+Ann joined the group
+09:41 Ann: the plan is
+1) breakfast
+10:30 is too late
+09:50 Bob
+secret
+09:30 Bob: after midnight
+25:00 Bob: no such time
+2026-02-30
+09:51 Bob: no such day
+2026-03-03
+Call me, 10:30 Bob: is there
+09:52 Bob: fine"""
+    parsed = parse(log)
+    assert [m.text for c in parsed.conversations for m in c.messages] == ["the plan is\n1) breakfast", "fine"]
+    assert [where for where, _ in parsed.problems] == [f"line {n}" for n in (1, 3, 6, 7, 9, 10, 12, 14)]
+    # Where messages have dates of their own, a time begins no message.
+    dated = parse("2026-03-02 09:00 Ann: the plan\n2026-03-03\n10:30 Dentist: room 5")
+    assert [m.text for c in dated.conversations for m in c.messages] == ["the plan\n2026-03-03\n10:30 Dentist: room 5"]
 
 
 @pytest.mark.parametrize(
@@ -392,6 +462,30 @@ def test_only_utf_8_is_read(tmp_path: Path, sent: list[Batch]) -> None:
     code, said = command(str(file))
     assert (code, sent) == (1, [])
     assert "iconv -f gb18030 -t utf-8" in said
+
+
+@pytest.fixture
+def silent_broker(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Takes connections and says nothing."""
+    monkeypatch.setattr(client, "START_SECONDS", 0.2)
+    monkeypatch.setattr(compacted, "SILENT_SECONDS", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        address = f"127.0.0.1:{listening.getsockname()[1]}"
+        monkeypatch.setenv("MEMSTREAM_KAFKA_BOOTSTRAP", address)
+        yield address
+
+
+def test_a_broker_that_says_nothing_is_told_of(tmp_path: Path, silent_broker: str) -> None:
+    file = tmp_path / "history.jsonl"
+    file.write_text('{"text": "a"}\n', encoding="utf-8")
+    code, said = command(str(file), "--watch")
+    assert (code, f"{silent_broker} does not answer" in said) == (1, True)
+
+
+async def test_nor_is_it_waited_for_to_read_a_topic(silent_broker: str) -> None:
+    with pytest.raises(DependencyDown, match=silent_broker):
+        async for _ in compacted.read(load_settings(), "jobs"):
+            pass
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
