@@ -1,7 +1,7 @@
 """Recall over HTTP beside recall over the topics, many callers at once: python -m bench.http_recall --callers 200
 
 A broker, a worker with the stages and a gateway of their own, the constant embedder (the model is not the question).
-The same questions in turns: by `MemoryClient`, by HTTP, by HTTP beside slow clients that never finish their bodies.
+The same questions by both doors in turn, alone and beside as many slow clients that never finish their bodies.
 Milliseconds, seen by the caller.
 """
 
@@ -12,7 +12,7 @@ import asyncio
 import contextlib
 import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any
 
 import aiohttp
@@ -27,36 +27,54 @@ FACTS = ("I always take the window seat on trains.", "My sister Anna lives in Os
 QUESTION = "Which seat on trains?"
 
 
-async def load(callers: int, each: int, ask: Callable[[int], Awaitable[object]]) -> dict[str, float]:
-    """`callers` tasks, each asking `each` times, one after another."""
-    spent: list[float] = []
+Ask = Callable[[int], Awaitable[object]]
+
+
+async def load(callers: int, each: int, doors: Mapping[str, Ask]) -> dict[str, Any]:
+    """`callers` tasks, each asking `each` times at every door in turn, so that whatever else this machine does meets
+    all doors alike."""
+    spent: dict[str, list[float]] = {name: [] for name in doors}
 
     async def caller(number: int) -> None:
         for turn in range(each):
-            started = time.perf_counter()
-            await ask(number + turn)
-            spent.append((time.perf_counter() - started) * 1000)
+            # Half of them begin at the other door.
+            for name, ask in sorted(doors.items(), reverse=bool(number % 2)):
+                started = time.perf_counter()
+                await ask(number + turn)
+                spent[name].append((time.perf_counter() - started) * 1000)
 
     started = time.perf_counter()
     await asyncio.gather(*(caller(number) for number in range(callers)))
     whole = time.perf_counter() - started
     return {
-        "p50": round(percentile(spent, 0.5), 1),
-        "p95": round(percentile(spent, 0.95), 1),
-        "per_second": round(len(spent) / whole, 1),
+        **{
+            name: {"p50": round(percentile(taken, 0.5), 1), "p95": round(percentile(taken, 0.95), 1)}
+            for name, taken in spent.items()
+        },
+        "p95_http_by_topics": round(percentile(spent["http"], 0.95) / percentile(spent["topics"], 0.95), 2),
+        "per_second": round(sum(map(len, spent.values())) / whole, 1),
     }
 
 
 @contextlib.asynccontextmanager
-async def slow_clients(count: int, port: int) -> AsyncIterator[None]:
-    """Connections that stop in the middle of a body."""
+async def slow_clients(count: int, port: int, *, every: float | None) -> AsyncIterator[None]:
+    """Connections in the middle of a body, to which they add a byte every so many seconds, or nothing any more."""
     made = [await asyncio.open_connection("127.0.0.1", port) for _ in range(count)]
-    head = b"POST /memory/query HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"
+    head = b"POST /memory/query HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: 9000\r\n\r\n{"
     for _, writer in made:
         writer.write(head)
+
+    async def trickle() -> None:
+        while every is not None:
+            for _, writer in made:
+                writer.write(b" ")
+            await asyncio.sleep(every)
+
+    trickling = asyncio.create_task(trickle())
     try:
         yield
     finally:
+        trickling.cancel()
         for _, writer in made:
             writer.close()
 
@@ -74,7 +92,7 @@ async def measure(line: Pipeline, callers: int, each: int, rounds: int) -> dict[
     )
     await line.drained()
     port = line.settings.http_port
-    found: dict[str, list[dict[str, float]]] = {"topics": [], "http": [], "http_beside_slow_clients": []}
+    found: dict[str, list[dict[str, Any]]] = {"alone": [], "beside stalled clients": [], "beside trickling clients": []}
     async with (
         line.client(namespace="default", deadline=60) as client,
         aiohttp.ClientSession(f"http://127.0.0.1:{port}", connector=aiohttp.TCPConnector(limit=callers)) as http,
@@ -89,22 +107,28 @@ async def measure(line: Pipeline, callers: int, each: int, rounds: int) -> dict[
             async with http.post("/memory/query", json=body) as answer:
                 assert (await answer.json()).get("memories"), await answer.text()
 
+        doors = {"topics": by_topics, "http": by_http}
+        await load(callers, 1, doors)  # connections, caches
         for _ in range(rounds):
-            found["topics"].append(await load(callers, each, by_topics))
-            before = process.cpu_times()
-            found["http"].append(await load(callers, each, by_http))
-            after = process.cpu_times()
-            spent = after.user + after.system - before.user - before.system
-            found["http"][-1]["gateway_cpu_ms_per_request"] = round(spent * 1000 / (callers * each), 2)
-            async with slow_clients(callers, port):
-                found["http_beside_slow_clients"].append(await load(callers, each, by_http))
+            for name, others in (
+                ("alone", contextlib.nullcontext()),
+                ("beside stalled clients", slow_clients(callers, port, every=None)),
+                ("beside trickling clients", slow_clients(callers, port, every=0.5)),
+            ):
+                async with others:
+                    before = process.cpu_times()
+                    told = await load(callers, each, doors)
+                    after = process.cpu_times()
+                spent = after.user + after.system - before.user - before.system
+                told["gateway_cpu_ms_per_request"] = round(spent * 1000 / (callers * each), 2)
+                found[name].append(told)
     return found
 
 
 async def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--callers", type=int, default=200)
-    parser.add_argument("--each", type=int, default=10)
+    parser.add_argument("--each", type=int, default=5)
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     import tempfile
@@ -114,10 +138,12 @@ async def main() -> None:
         broker = EmbeddedKafka(Path(folder) / "kafka", None)
         await broker.start()
         try:
+            # Slow clients stay for the whole run, and nobody waits for a place.
+            patient = {"http_body_seconds": 600, "http_deadline_seconds": 60}
+            wide = {"http_max_in_flight": options.callers, "recall_concurrency": options.callers}
             async with pipeline(
-                broker.bootstrap, "bench.", http_port=free_port(), http_auth="off", http_body_seconds=60,
-                http_max_in_flight=options.callers, recall_concurrency=options.callers,
-            ) as line:  # fmt: skip
+                broker.bootstrap, "bench.", http_port=free_port(), http_auth="off", **patient, **wide
+            ) as line:
                 found = await measure(line, options.callers, options.each, options.rounds)
         finally:
             await broker.stop()
