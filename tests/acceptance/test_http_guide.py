@@ -52,7 +52,7 @@ def test_keys_by_the_command_line(tmp_path: Path) -> None:
     assert re.fullmatch(r"msk_[0-9a-f]{12}_[\w-]{43}\n", made.stdout)
     key_id = made.stdout.split("_")[1]
     listed = memstream("keys", "list", folder=tmp_path).stdout
-    assert listed == f"{key_id}  demo  shop: write, query, update, profile, history; 5/minute\n"
+    assert listed == f"{key_id}  demo  shop: write, query, update, profile, history, turns; 5/minute\n"
     for wrong in (["-n", "*"], ["-n", "shop", "--verbs", "fly"], ["-n", "shop", "--rate", "often"]):
         assert memstream("keys", "add", "x", *wrong, folder=tmp_path).returncode == 2
     assert memstream("keys", "remove", key_id, folder=tmp_path).returncode == 0

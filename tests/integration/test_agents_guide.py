@@ -29,7 +29,7 @@ async def line(kafka: EmbeddedKafka) -> AsyncIterator[Pipeline]:
 
 
 async def test_every_block_says_what_it_prints() -> None:
-    assert [block.language for block in BLOCKS] == ["python"] * 3
+    assert [block.language for block in BLOCKS] == ["python"] * 4
 
 
 @pytest.mark.model
