@@ -8,22 +8,34 @@ from schemas import Layer, MemoryRecord, MemoryType, Tenant, Turn
 from streams.memory.turns import turns_of
 from streams.ports import VectorStore
 
+# What a reply can carry, whatever alphabet and escapes it is written in.
+MOST_CHARS = 200_000
 # Behind everything that was ever said: what stands before it is the end of the session.
 _END = 2**62
 
 
 async def last_turns(store: VectorStore, tenant: Tenant, session_id: str, count: int) -> list[Turn]:
-    """At most `count`, oldest first; none where a namespace keeps no episodes."""
+    """At most `count` and some 200,000 characters, oldest first; none where a namespace keeps no episodes."""
     wanted = count + 1
     while True:
         found = await store.neighbours(tenant, [_end(tenant, session_id)], before=wanted, after=0)
         made = turns_of([one.record for one in found])
         if len(found) < wanted:
-            return made[-count:]
+            return _that_fit(made[-count:])
         if len(made) > count:
             # The first of them may lack its beginning.
-            return made[1:][-count:]
+            return _that_fit(made[-count:])
         wanted *= 4
+
+
+def _that_fit(turns: list[Turn]) -> list[Turn]:
+    """The last of them, and always the very last."""
+    room = MOST_CHARS
+    for at in range(len(turns) - 1, -1, -1):
+        room -= len(turns[at].text)
+        if room < 0:
+            return turns[min(at + 1, len(turns) - 1) :]
+    return turns
 
 
 def _end(tenant: Tenant, session_id: str) -> MemoryRecord:

@@ -188,7 +188,7 @@ class GuardedRequest(Request):
 
 
 def too_large(most: int) -> Problem:
-    return Problem(413, "too-large", f"a body has at most {most} bytes; send fewer messages a request")
+    return Problem(413, "too-large", f"a body has at most {most} bytes; send it in parts")
 
 
 def media_type(request: Request) -> str:

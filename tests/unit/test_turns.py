@@ -7,10 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import pytest_asyncio
 
 from schemas import MemoryRecord, Turn
 from streams.adapters.store.edge import EdgeStore
-from streams.agents.turns import last_turns
+from streams.agents.turns import MOST_CHARS, last_turns
 from streams.memory.turns import MAX_CHARS, turns_block, turns_of
 from streams.ports import ModelProfile, SparseVector, StoredMemory
 from tests.unit.ranking.making import TENANT, memory
@@ -18,9 +19,9 @@ from tests.unit.ranking.making import TENANT, memory
 VECTOR = np.array([1, 0, 0, 0], np.float32)
 
 
-@pytest.fixture
-async def store(tmp_path: Path) -> AsyncIterator[EdgeStore]:
-    store = EdgeStore(tmp_path / "store", ModelProfile("turns", 4))
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def store(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[EdgeStore]:
+    store = EdgeStore(tmp_path_factory.mktemp("store"), ModelProfile("turns", 4))
     await store.open()
     yield store
     await store.close()
@@ -50,15 +51,26 @@ def test_passages_of_a_message_are_one_turn() -> None:
     ]
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 9])
-async def test_the_last_ones_are_whole(store: EdgeStore, count: int) -> None:
+@pytest.mark.asyncio(loop_scope="module")
+async def test_the_last_ones_are_whole(store: EdgeStore) -> None:
     """Each message in nine passages: more than are asked for at first."""
     records = [passage(f"e{at}", f"part {n}", start=10 * n, sequence=at) for at in range(4) for n in range(9)]
     await store.upsert(TENANT, [StoredMemory(one, VECTOR, SparseVector((1,), (1.0,))) for one in records[::-1]])
-    turns = await last_turns(store, TENANT, "s", count)
-    assert [turn.event_id for turn in turns] == ["e0", "e1", "e2", "e3"][-count:]
-    assert {turn.text for turn in turns} == {" ".join(f"part {n}" for n in range(9))}
-    assert await last_turns(store, TENANT, "another", count) == []
+    for count in (1, 2, 3, 9):
+        turns = await last_turns(store, TENANT, "s", count)
+        assert [turn.event_id for turn in turns] == ["e0", "e1", "e2", "e3"][-count:]
+        assert {turn.text for turn in turns} == {" ".join(f"part {n}" for n in range(9))}
+    assert await last_turns(store, TENANT, "another", 9) == []
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_they_fit_into_a_reply(store: EdgeStore) -> None:
+    records = [passage(f"l{at}", "字" * (MOST_CHARS // 3), sequence=at, session_id="long") for at in range(5)]
+    await store.upsert(TENANT, [StoredMemory(one, VECTOR, SparseVector((1,), (1.0,))) for one in records])
+    assert [turn.event_id for turn in await last_turns(store, TENANT, "long", 9)] == ["l2", "l3", "l4"]
+    long = passage("l9", "x" * (MOST_CHARS + 1), sequence=9, session_id="long")
+    await store.upsert(TENANT, [StoredMemory(long, VECTOR, SparseVector((1,), (1.0,)))])
+    assert [turn.event_id for turn in await last_turns(store, TENANT, "long", 9)] == ["l9"]
 
 
 def turn(text: str, **more: object) -> Turn:

@@ -13,6 +13,7 @@ import pytest_asyncio
 
 from streams.http.guard import MOST_UPLOADS
 from streams.http.keys import VERBS
+from streams.imports import task
 from tests.harness import eventually
 from tests.unit.http.gateway import PASSED, add_key, gateway, settings_for
 
@@ -125,6 +126,12 @@ async def test_what_can_not_be_used_says_what_to_do(
     assert told["type"] == f"urn:memstream:problem:{kind}"
     assert named in told["detail"] + json.dumps(told.get("errors", []))
     assert "Bonn" not in json.dumps(told)
+
+
+async def test_a_task_has_its_limit(http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(task, "MOST_CONVERSATIONS", 1)
+    told = await upload(http, '{"text": "a"}\n{"text": "b"}\n', 422)
+    assert "2 conversations; a task has at most 1: split the file" in told["detail"]
 
 
 HEAD = {"Content-Type": "multipart/form-data; boundary=b"}
