@@ -22,7 +22,7 @@ REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 SEND_SECONDS = 30.0
 # What a refused client may still be sending is read, so that it gets to see the refusal.
 REFUSED_SECONDS = 2.0
-REFUSED_BYTES = 8 * 1024 * 1024
+REFUSED_BYTES = 32 * 1024 * 1024
 PIECE = 64 * 1024
 
 
@@ -57,7 +57,8 @@ class Exchange:
     """One request and its answer."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        given = Headers(scope=scope).get("x-request-id", "")
+        headers = Headers(scope=scope)
+        given = headers.get("x-request-id", "")
         self.request_id = given if REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
         scope["request_id"] = self.request_id
         self.status = 0
@@ -65,6 +66,8 @@ class Exchange:
         self._receive = receive
         self._send = send
         self._more_body = True
+        # A client that asked first is sent no `100 Continue` before its body is wanted: it sends nothing till then.
+        self._asks_first = headers.get("expect", "").lower() == "100-continue"
         self._started = time.perf_counter()
 
     @property
@@ -73,6 +76,7 @@ class Exchange:
         return str(getattr(self._scope.get("route"), "path", "none"))
 
     async def receive(self) -> Message:
+        self._asks_first = False
         message = await self._receive()
         self._more_body = message["type"] == "http.request" and message.get("more_body", False)
         return message
@@ -85,7 +89,8 @@ class Exchange:
             headers["x-content-type-options"] = "nosniff"
             headers["cache-control"] = "no-store"
             if self.status >= 400 and self._more_body:
-                await self._drain()
+                if not self._asks_first:
+                    await self._drain()
                 if self._more_body:
                     headers["connection"] = "close"
             metrics.HTTP_SECONDS.labels(self.route).observe(time.perf_counter() - self._started)

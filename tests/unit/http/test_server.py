@@ -119,6 +119,14 @@ async def test_a_refused_sender_sees_why(gateway: Gateway) -> None:
     assert await gateway.send(gateway.head + CLOSE + b"\r\nContent-Length: %d\r\n\r\n" % len(large), large) == [401]
 
 
+async def test_who_asks_first_sends_no_body_in_vain(gateway: Gateway) -> None:
+    """As curl does with a large file: without `100 Continue` it sees the refusal and stops."""
+    head = gateway.head + b"Expect: 100-continue\r\n"
+    assert await gateway.send(head + b"Content-Length: 90000\r\n\r\n") == [401]
+    good = gateway.request(b"Expect: 100-continue", CLOSE)
+    assert (await gateway.send(good))[-1] == PASSED
+
+
 async def test_slow_headers_are_not_waited_for(gateway: Gateway) -> None:
     assert await gateway.send(b"") == []
     assert await gateway.send(gateway.head) == []
