@@ -165,7 +165,7 @@ async def main() -> None:
         try:
             # Slow clients stay for the whole run, and nobody waits for a place.
             patient = {"http_body_seconds": 600, "http_deadline_seconds": 60}
-            wide = {"http_max_in_flight": options.callers, "recall_concurrency": options.callers}
+            wide = {"http_max_in_flight": options.callers + 1, "recall_concurrency": options.callers}
             async with pipeline(
                 broker.bootstrap, "bench.", http_port=free_port(), http_auth="off", **patient, **wide
             ) as line:
