@@ -67,8 +67,8 @@ class ExtractStage:
             replaces=event.replaces,
             after_forget=event.after_forget,
             policy_version=event.policy_version,
-            extractor_version=self._extractor.version,
-            prompt_version=self._extractor.prompt_version,
+            extractor_version=extraction.version or self._extractor.version,
+            prompt_version="" if extraction.version else self._extractor.prompt_version,
         )
         headers = cloud_event("candidates", event.event_id, self.name, made.occurred_at, record.carried)
         return Done((Outbound("candidates", event.tenant.key.encode(), made.to_bytes(), headers),))
