@@ -57,9 +57,7 @@ async def told(
 async def test_extract_shows_what_the_model_found_and_what_was_not_said(server: Misbehaving, tmp_path: Path) -> None:
     server.always("chat", GOOD)
     text = "Hi! I moved from Oslo to Bergen last week."
-    shown = await told(
-        server, tmp_path, "extract", "--json", "--explain", stdin=text, MEMSTREAM_CHAT_MAX_TOKENS="77"
-    )
+    shown = await told(server, tmp_path, "extract", "--json", "--explain", stdin=text, MEMSTREAM_CHAT_MAX_TOKENS="77")
     assert shown.returncode == 0, shown.stderr
     answer = json.loads(shown.stdout)
     assert [c["content"] for c in answer["candidates"]] == ["I moved from Oslo to Bergen"]
