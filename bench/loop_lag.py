@@ -3,9 +3,9 @@
     python -m bench.loop_lag [--json]
 
 Events of 32,000 characters (the default limit of a message) and of 1 MB in messages of that size go through the stages
-`redact` and `extract` while another task of the same loop takes a turn as often as it can. What lies between two turns
-is counted in CPU time of this process, so that a machine that is busy with something else says the same. Python's
-`sys.setswitchinterval` (5 ms) is the floor of every figure.
+`redact` and `extract` while another task of the same loop wants a turn every millisecond. What lies between two turns
+is counted in CPU time of this process, and of three runs the best one counts: on a machine that is busy with something
+else a loop is woken late.
 """
 
 from __future__ import annotations
@@ -16,27 +16,34 @@ import random
 import sys
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import UTC, datetime
+from typing import TypeVar
 
 from bench.contract import report
 from schemas import ConversationEvent, Message
 from streams.agents.extract import ExtractStage
 from streams.agents.redact import RedactStage
+from streams.long_text import SWITCH_SECONDS
 from streams.memory.extraction import RuleExtractor
 from streams.memory.redaction import Redactor, load_policy
-from streams.outcome import Done
+from streams.outcome import Done, Outbound
 from streams.records import Inbound
 from streams.settings import Settings
 
 LONG, LARGE = 32_000, 1_000_000  # characters
+RUNS = 3
+LARGE_KINDS = ("english", "chinese", "digits")
+T = TypeVar("T")
 SAID = datetime(2026, 3, 2, 9, tzinfo=UTC)
 _ENGLISH = (
-    "My sister Anna moved to Bonn last week.", "I prefer the window seat when I take a train.", "call me at 415 555 0132",
-    "The release is on Friday at 5pm, not on Thursday.", "my password is hunter2!x", "I'm allergic to peanuts.",
+    "My sister Anna moved to Bonn last week.", "I prefer the window seat when I take a train.",
+    "call me at 415 555 0132", "The release is on Friday at 5pm, not on Thursday.", "my password is hunter2!x",
+    "I'm allergic to peanuts.",
 )  # fmt: skip
 _CHINESE = (
-    "我上周搬到了杭州。", "以后都用中文回复我。", "我的手机号是13800138000，", "会议改到周五下午三点，", "密码是abc12345。",
-    "我女儿叫小雨，今年五岁。",
+    "我上周搬到了杭州。", "以后都用中文回复我。", "我的手机号是13800138000，", "会议改到周五下午三点，",
+    "密码是abc12345。", "我女儿叫小雨，今年五岁。",
 )  # fmt: skip
 
 
@@ -73,7 +80,7 @@ def event(text: str, size: int) -> ConversationEvent:
     )
 
 
-async def longest_gap(work: Callable[[], Awaitable[object]]) -> tuple[float, object]:
+async def longest_gap(work: Callable[[], Awaitable[T]]) -> tuple[float, T]:
     """Milliseconds of CPU between two turns of another task, at most, while `work` is done; and its result."""
     longest = 0.0
     going = True
@@ -82,7 +89,7 @@ async def longest_gap(work: Callable[[], Awaitable[object]]) -> tuple[float, obj
         nonlocal longest
         before = time.process_time()
         while going:
-            await asyncio.sleep(0)
+            await asyncio.sleep(0.001)
             now = time.process_time()
             longest = max(longest, now - before)
             before = now
@@ -95,26 +102,33 @@ async def longest_gap(work: Callable[[], Awaitable[object]]) -> tuple[float, obj
     return 1000 * longest, result
 
 
+async def _best(stage: RedactStage | ExtractStage, record: Inbound) -> tuple[float, Outbound]:
+    gaps = []
+    for _ in range(RUNS):
+        gap, outcomes = await longest_gap(lambda: stage.handle([replace(record, cache={})]))
+        gaps.append(gap)
+    (outcome,) = outcomes
+    assert isinstance(outcome, Done), outcome
+    return round(min(gaps), 1), outcome.emit[0]
+
+
 async def measure() -> dict[str, float]:
+    sys.setswitchinterval(SWITCH_SECONDS)
     redact = RedactStage(Redactor(load_policy(None)), Settings())
     extract = ExtractStage(RuleExtractor(), with_episodes=True)
 
-    def inbound(topic: str, key: bytes, value: bytes) -> Inbound:
+    def inbound(topic: str, key: bytes | None, value: bytes | None) -> Inbound:
         return Inbound(topic, 0, 0, SAID, key, value, ())
 
     figures: dict[str, float] = {}
-    for name, size in (("message", LONG), ("event_1mb", LARGE)):
-        for kind, text in texts(size).items():
-            said = event(text, size)
-            raw = inbound("conversations", said.tenant.key.encode(), said.to_bytes())
-            gap, outcomes = await longest_gap(lambda raw=raw: redact.handle([raw]))  # type: ignore[misc]
-            figures[f"{name}_{kind}_redact_ms"] = round(gap, 1)
-            (outcome,) = outcomes  # type: ignore[misc]
-            assert isinstance(outcome, Done), outcome
-            (made,) = outcome.emit
-            redacted = inbound("redacted", made.key, made.value or b"")
-            gap, _ = await longest_gap(lambda redacted=redacted: extract.handle([redacted]))  # type: ignore[misc]
-            figures[f"{name}_{kind}_extract_ms"] = round(gap, 1)
+    kinds = [("message", LONG, kind) for kind in texts(0)] + [("event_1mb", LARGE, kind) for kind in LARGE_KINDS]
+    for name, size, kind in kinds:
+        text = texts(size)[kind]
+        said = event(text, size)
+        raw = inbound("conversations", said.tenant.key.encode(), said.to_bytes())
+        figures[f"{name}_{kind}_redact_ms"], made = await _best(redact, raw)
+        redacted = inbound("redacted", made.key, made.value)
+        figures[f"{name}_{kind}_extract_ms"], _ = await _best(extract, redacted)
     return figures
 
 

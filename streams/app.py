@@ -11,6 +11,7 @@ import gc
 import logging
 import os
 import signal
+import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, suppress
@@ -30,6 +31,7 @@ from streams.emitter import Emitter
 from streams.errors import ConfigurationError, DependencyDown
 from streams.health import Health
 from streams.kafka import ssl_context
+from streams.long_text import SWITCH_SECONDS
 from streams.memory.extraction import Extractor, RuleExtractor
 from streams.memory.redaction import Redactor, load_policy
 from streams.ports import ChatModel, Doc, Embedder, ModelProfile, VectorStore
@@ -214,6 +216,7 @@ class Worker:
             # What the start made stays: no collection need look at it again.
             gc.collect()
             gc.freeze()
+            sys.setswitchinterval(SWITCH_SECONDS)
             self._on_ready()
             await self._stop.wait()
             clean = await self._shut_down()

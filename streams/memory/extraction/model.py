@@ -22,7 +22,7 @@ from streams.memory.extraction.lang import fold, is_chinese, language, words
 from streams.memory.extraction.material import own_words
 from streams.memory.extraction.reply import items, reply_schema
 from streams.memory.extraction.result import Extraction, Extractor, SentenceTrace
-from streams.memory.extraction.rules import MAX_CANDIDATES, validity
+from streams.memory.extraction.rules import MAX_CANDIDATES, main_reason, validity
 from streams.memory.extraction.sentences import sentences
 from streams.memory.extraction.slots import NOUNS, SLOTS, slot_for
 from streams.memory.extraction.speakers import first_person
@@ -98,7 +98,7 @@ class ModelExtractor:
     async def extract(self, event: RedactedEvent) -> Extraction:
         readable, reasons = _readable(event)
         if not readable:
-            return Extraction((), max(reasons, key=reasons.count) if reasons else "nothing_to_keep")
+            return Extraction((), main_reason(reasons))
         try:
             found = [item for batch in _batches(readable) for item in await self._ask(event, batch)]
         except DependencyDown:
@@ -198,7 +198,7 @@ def assemble(found: Sequence[Mapping[str, Any]], event: RedactedEvent) -> Extrac
     if candidates:
         return Extraction(tuple(candidates), None, tuple(trace))
     reasons = [step.why for step in trace]
-    return Extraction((), max(reasons, key=reasons.count) if reasons else "nothing_to_keep", tuple(trace))
+    return Extraction((), main_reason(reasons), tuple(trace))
 
 
 def _usable(item: Mapping[str, Any]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -108,7 +109,7 @@ class RuleExtractor:
             trace += [SentenceTrace(place, v.sentence.start, v.sentence.end, bool(v.found), v.why) for v in verdicts]
             candidates += _strongest([_candidate(one, v, scene) for v in verdicts for one in v.found])
         reasons = [step.why for step in trace if not step.kept]
-        return Extraction(tuple(candidates), None if candidates else _main(reasons), tuple(trace))
+        return Extraction(tuple(candidates), None if candidates else main_reason(reasons), tuple(trace))
 
 
 def _closed(scene: _Scene) -> str | None:
@@ -128,9 +129,9 @@ def _strongest(found: list[Candidate]) -> list[Candidate]:
     return sorted(strongest, key=lambda c: (c.start, c.end))
 
 
-def _main(reasons: list[str]) -> str:
+def main_reason(reasons: Sequence[str]) -> str:
     """One word for an event from which nothing was kept: the reason that comes up most."""
-    return max(reasons, key=reasons.count) if reasons else "nothing_to_keep"
+    return Counter(reasons).most_common(1)[0][0] if reasons else "nothing_to_keep"
 
 
 def _read(scene: _Scene) -> list[_Verdict]:

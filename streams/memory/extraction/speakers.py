@@ -20,11 +20,11 @@ PRONOUNS = frozenset(
 
 _COUNTERFACTUAL = Cued(
     "suppose supposing imagine assume assuming let lets pretend what if hypothetically wish hypothetical "
-    "fictional argument",
+    "fictional fictionalised fictionalized argument",
     r"^\W*(?:suppose|supposing|imagine|assume|assuming|let['’]?s say|pretend|what if|hypothetically)\b"
     r"|\bif (?:i|we|you|he|she|they|my \w+) (?:were|was|had|did|could|won|lived|owned|became)\b|\b(?:as if i"
     r"|i wish i|if only)\b"
-    r"|\bin a (?:hypothetical|fictional)|\bfor the sake of argument\b"
+    r"|\bin a (?:hypothetical|fictional(?:i[sz]ed)?)\b|\bfor the sake of argument\b"
     r"|^\W*(?:假如|假设|假使|要是我|倘若|万一|设想|比如|例如|譬如)|^\W*如果(?:我|你|他"
     r"|她)?[^，]{0,20}，?[^，]*(?:会|就能|就想|愿意)|假装|假定",
 )
