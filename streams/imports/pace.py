@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import deque
 
-# What is said meanwhile waits for no more than what is on its way: five seconds of work, whatever a conversation costs.
-SECONDS = 5.0
+# What is said meanwhile waits for no more than what is on its way: ten seconds of work, whatever a conversation costs.
+SECONDS = 10.0
 # Enough to get going, and to keep a slow model busy.
 LEAST_AHEAD = 100
 MOST_AHEAD = 2000
 
 
 class Pace:
-    """As many conversations may be without an outcome as got theirs within the last five seconds."""
+    """As many conversations may be without an outcome as got theirs within the last ten seconds."""
 
     def __init__(self) -> None:
         self._ended: deque[tuple[float, int]] = deque()
