@@ -14,7 +14,7 @@ from tests.chaos.test_kill import SEED, assert_same, fresh, reference
 from tests.harness import Pipeline, Process, end_state, eventually
 from tests.traffic import traffic
 
-EVENTS, USERS, PUBLISHERS = 900, 10, 100
+EVENTS, USERS, PUBLISHERS = 600, 10, 100
 
 
 async def received(line: Pipeline, count: int) -> None:
@@ -48,12 +48,12 @@ async def test_a_hundred_publishers_and_a_rebalance(kafka: EmbeddedKafka, soak: 
         async def all_publish(part: Sequence[ConversationEvent]) -> None:
             await asyncio.gather(*(publish(number, part) for number in range(PUBLISHERS)))
 
-        await all_publish(events[:300])
+        await all_publish(events[:200])
         joining = asyncio.create_task(third.start())
-        await all_publish(events[300:600])
+        await all_publish(events[200:400])
         await joining
         first.terminate()
-        await all_publish(events[600:])
+        await all_publish(events[400:])
         assert await first.gone() == 0
         assert_same(await at_the_end(line, events), expected)
 
@@ -74,12 +74,12 @@ async def test_a_rolling_upgrade_under_load(kafka: EmbeddedKafka, soak: int) -> 
             await worker.start()
             handled.append(len(await line.receipts()))
 
-        await line.publish(events[:200])
-        for worker, start in zip(workers, (200, 500), strict=True):
-            await received(line, start - 150)
-            await asyncio.gather(line.publish(events[start : start + 300]), replace(worker))
-        await line.publish(events[800:])
+        await line.publish(events[:150])
+        for worker, start in zip(workers, (150, 350), strict=True):
+            await received(line, start - 100)
+            await asyncio.gather(line.publish(events[start : start + 200]), replace(worker))
+        await line.publish(events[550:])
         state = await at_the_end(line, events)
         assert_same(state, expected)
         # There was always something under way.
-        assert all(count < total for count, total in zip(handled, (200, 500, 500, 800), strict=True)), handled
+        assert all(count < total for count, total in zip(handled, (150, 350, 350, 550), strict=True)), handled

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import tracemalloc
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -21,6 +22,7 @@ from streams.cli import app, import_chats
 from streams.imports.conversations import LONG_CHARS, Conversation, Problem
 from streams.imports.formats import Format, detect, read
 from streams.imports.pace import LEAST_AHEAD, MOST_AHEAD, SECONDS, Pace
+from streams.imports.spool import IN_MEMORY_BYTES
 from streams.imports.task import Batch, Received, batch, received, status_of
 from tests.unit.http.gateway import gateway, settings_for
 
@@ -320,6 +322,22 @@ def test_what_can_not_be_sent_stops_nothing_else() -> None:
     assert made.refused == {"import:invalid": 3, "import:too_large": 1}
     assert [where for where, _ in made.problems] == ["line 7", "line 1", "line 2", "line 8"]
     assert made.task_id != batch(TENANT, lines("a")).task_id
+
+
+def test_a_long_history_takes_no_more_memory_than_a_short_one() -> None:
+    text = "x" * 30_000
+    rows = (json.dumps({"time": number, "text": f"{number} {text}"}) + "\n" for number in range(1000))
+    chat = (f"2026-03-02 09:{number % 60:02} A: {text}\n" for number in range(1000))
+    for lines in (rows, chat):
+        tracemalloc.start()
+        try:
+            made = batch(TENANT, read(lines)[1])
+            sent = made.events.events(set(made.event_ids))
+            assert sum(len(message.text) for event in sent for message in event.messages) >= 30_000_000
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        assert peak < 4 * IN_MEMORY_BYTES
 
 
 def test_a_status_counts_receipts() -> None:
