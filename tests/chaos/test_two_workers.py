@@ -14,7 +14,7 @@ from tests.chaos.test_kill import SEED, assert_same, fresh, reference
 from tests.harness import Pipeline, Process, end_state, eventually
 from tests.traffic import traffic
 
-EVENTS, USERS, PUBLISHERS = 600, 10, 100
+EVENTS, USERS, PUBLISHERS, CONNECTIONS = 600, 10, 100, 20
 
 
 async def received(line: Pipeline, count: int) -> None:
@@ -39,11 +39,11 @@ async def test_a_hundred_publishers_and_a_rebalance(kafka: EmbeddedKafka, soak: 
         unnamed = {"MEMSTREAM_KAFKA_GROUP_INSTANCE_ID": ""}
         first, second, third = (line.worker(**unnamed) for _ in range(3))
         await asyncio.gather(first.start(), second.start())
-        clients = [await stack.enter_async_context(line.client()) for _ in range(PUBLISHERS)]
+        clients = [await stack.enter_async_context(line.client()) for _ in range(CONNECTIONS)]
 
         async def publish(number: int, part: Sequence[ConversationEvent]) -> None:
             for event in part[number::PUBLISHERS]:
-                await clients[number].publish(event, deadline=60)
+                await clients[number % CONNECTIONS].publish(event, deadline=60)
 
         async def all_publish(part: Sequence[ConversationEvent]) -> None:
             await asyncio.gather(*(publish(number, part) for number in range(PUBLISHERS)))
