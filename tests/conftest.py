@@ -20,9 +20,10 @@ BROKER = "broker"
 HERE = Path(__file__).parent
 
 # What a child process compiled, the next one need not, whatever this run was told for itself.
-_COMPILED = tempfile.TemporaryDirectory(prefix="memstream-pycache-")
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-os.environ["PYTHONPYCACHEPREFIX"] = _COMPILED.name
+if "PYTHONPYCACHEPREFIX" not in os.environ:
+    _COMPILED = tempfile.TemporaryDirectory(prefix="memstream-pycache-")
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ["PYTHONPYCACHEPREFIX"] = _COMPILED.name
 
 
 class Summary:
