@@ -14,10 +14,9 @@ from schemas import Tenant
 from streams import metrics
 from streams.client import MemoryClient, Unavailable
 from streams.errors import ConfigurationError, DependencyDown
-from streams.http import models
-from streams.http.problems import Problem
+from streams.http import models, problems
 from streams.http.routes import Deadline, Who
-from streams.imports.conversations import Conversation
+from streams.imports.conversations import Found, Problem
 from streams.imports.jsonl import conversation
 from streams.imports.task import ImportStatus, batch
 from streams.imports.tasks import Task, Tasks
@@ -35,21 +34,20 @@ def add_imports(router: APIRouter, settings: Settings, client: MemoryClient) -> 
     )
     async def begin(body: models.Import, response: Response, caller: Who, deadline: Deadline) -> ImportStatus:
         tenant = Tenant(namespace=caller.namespace(body.namespace), user_id=body.user_id)
-        read, unread = understood(body)
-        made = batch(tenant, read, unread=unread, timezone=body.timezone)
+        made = batch(tenant, understood(body), timezone=body.timezone)
         with as_problems("not all was sent in time; send it again: what was sent adds nothing"):
             async with asyncio.timeout(deadline) as limit:
-                task = await tasks.begin(made)
-                status = await task.status()
-                missing = task.open(made.events)
-                # All of it before the answer: whoever has a task's id may forget what was sent.
-                async for _ in client.publish_many(missing):
-                    metrics.IMPORTED.labels("published").inc()
-                metrics.IMPORTED.labels("known").inc(len(made.events) - len(missing))
-                metrics.IMPORTED.labels("refused").inc(sum(made.refused.values()))
-                limit.reschedule(None)
-            if not body.in_background:
-                status = await ended(task, status, deadline)
+                async with await tasks.begin(made) as task:
+                    status = await task.status()
+                    missing = task.open()
+                    # All of it before the answer: whoever has a task's id may forget what was sent.
+                    async for _ in client.publish_many(made.events.events(missing)):
+                        metrics.IMPORTED.labels("published").inc()
+                    metrics.IMPORTED.labels("known").inc(len(made.event_ids) - len(missing))
+                    metrics.IMPORTED.labels("refused").inc(sum(made.refused.values()))
+                    limit.reschedule(None)
+                    if not body.in_background:
+                        status = await ended(task, status, deadline)
         if status.state == "done":
             response.status_code = 200
         return status
@@ -57,7 +55,7 @@ def add_imports(router: APIRouter, settings: Settings, client: MemoryClient) -> 
     async def found(task_id: str, caller: Who) -> Task:
         task = await tasks.find(task_id, caller.namespaces)
         if task is None:
-            raise Problem(404, "unknown-task", "there is no import with that id in the namespaces of this key")
+            raise problems.Problem(404, "unknown-task", "there is no import with that id in the namespaces of this key")
         return task
 
     @router.get(
@@ -66,7 +64,8 @@ def add_imports(router: APIRouter, settings: Settings, client: MemoryClient) -> 
     async def status(task_id: TaskId, caller: Who, deadline: Deadline) -> ImportStatus:
         with as_problems("its records were not read in time; ask again"):
             async with asyncio.timeout(deadline):
-                return await (await found(task_id, caller)).status()
+                async with await found(task_id, caller) as task:
+                    return await task.status()
 
     @router.delete(
         "/import/{task_id}", name="import-cancel", response_model_exclude_none=True, summary="Send no more of an import"
@@ -74,20 +73,19 @@ def add_imports(router: APIRouter, settings: Settings, client: MemoryClient) -> 
     async def cancel(task_id: TaskId, caller: Who, deadline: Deadline) -> ImportStatus:
         with as_problems("not known to be cancelled; send it again"):
             async with asyncio.timeout(deadline):
-                task = await found(task_id, caller)
-                await tasks.cancel(task)
-                return await task.status()
+                async with await found(task_id, caller) as task:
+                    await task.cancel()
+                    return await task.status()
 
 
-def understood(body: models.Import) -> tuple[list[Conversation], int]:
-    """And how many items are no conversation."""
-    zone, read = ZoneInfo(body.timezone or "UTC"), list[Conversation]()
+def understood(body: models.Import) -> Found:
+    zone = ZoneInfo(body.timezone or "UTC")
     for number, item in enumerate(body.conversations):
+        where = f"conversations.{number}"
         try:
-            read.append(conversation(item, f"conversations.{number}", zone))
+            yield conversation(item, where, zone)
         except ValueError:
-            continue
-    return read, len(body.conversations) - len(read)
+            yield Problem(where, "is no conversation")
 
 
 async def ended(task: Task, status: ImportStatus, deadline: float) -> ImportStatus:
@@ -95,8 +93,8 @@ async def ended(task: Task, status: ImportStatus, deadline: float) -> ImportStat
     with suppress(TimeoutError):
         async with asyncio.timeout(deadline):
             while status.state != "done":
-                await asyncio.sleep(POLL_SECONDS)
-                status = await task.status()
+                await task.arriving(POLL_SECONDS)
+                status = task.told()
     return status
 
 
@@ -108,4 +106,4 @@ def as_problems(late: str) -> Iterator[None]:
     except (DependencyDown, ConfigurationError) as error:
         raise Unavailable(str(error)) from None
     except TimeoutError:
-        raise Problem(504, "deadline-exceeded", late) from None
+        raise problems.Problem(504, "deadline-exceeded", late) from None

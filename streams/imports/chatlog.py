@@ -7,12 +7,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from schemas import Message
-from streams.imports.conversations import Parsed, split
+from streams.imports.conversations import Found, Problem, split
 
 OPEN, DATE = r"[\u200e\s\[【(（]*", r"\d{4}\s*[-/.年]\s*\d{1,2}\s*[-/.月]\s*\d{1,2}"
 WEEKDAY = r"(?:星期|周|週|礼拜)[一二三四五六日天]|(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)(?:day)?\.?"
@@ -57,12 +58,17 @@ def head(line: str) -> Head | None:
     return when and Head(when, when["name"])
 
 
-def parse(text: str, zone: ZoneInfo) -> Parsed:
+def read(lines: Iterable[str], zone: ZoneInfo) -> Found:
     """Lines without a time belong to the message above them. A naive time is one of `zone`."""
-    parsed = Parsed("chatlog")
-    heads: list[tuple[int, datetime, str]] = []
-    texts: list[list[str]] = []
-    for number, line in enumerate(re.split(r"\r?\n", text), 1):
+    return split(messages(lines, zone))
+
+
+def messages(lines: Iterable[str], zone: ZoneInfo) -> Iterator[tuple[str, Message] | Problem]:
+    """Each with the line at which it began."""
+    begun: tuple[int, datetime, str] | None = None
+    said: list[str] = []
+    for number, given in enumerate(lines, 1):
+        line = given.removesuffix("\n").removesuffix("\r")
         found = head(line)
         at, problem = None, ""
         if found is not None:
@@ -74,31 +80,32 @@ def parse(text: str, zone: ZoneInfo) -> Parsed:
             problem = "time not understood"
         elif AMBIGUOUS.match(line):
             problem = "a date must begin with its year"
-        elif texts:
-            texts[-1].append(line)
+        elif begun is not None:
+            said.append(line)
             continue
         elif not line.strip():
             continue
         else:
             problem = "begins with no `time name:`; a date must begin with its year"
+        yield from message(begun, said)
         if problem:
-            parsed.refuse(f"line {number}", problem)
+            yield Problem(f"line {number}", problem)
         if found is None or at is None:
             # What follows belongs to it, and is no part of the message before.
-            heads.append((number, datetime.min, ""))
-            texts.append([])
+            begun, said = (number, datetime.min, ""), []
         else:
-            heads.append((number, at, found.name))
-            texts.append([found.text])
-    said: list[tuple[str, Message]] = []
-    for (number, at, name), lines in zip(heads, texts, strict=True):
-        whole = "\n".join(lines).strip()
-        if name and whole:
-            said.append((f"line {number}", Message(text=whole, speaker=name, time=at)))
-        elif name:
-            parsed.refuse(f"line {number}", "no text follows the name")
-    parsed.conversations += split(said)
-    return parsed
+            begun, said = (number, at, found.name), [found.text]
+    yield from message(begun, said)
+
+
+def message(begun: tuple[int, datetime, str] | None, lines: Sequence[str]) -> Iterator[tuple[str, Message] | Problem]:
+    """`begun`: its first line, time and speaker; nobody's are left out."""
+    number, at, name = begun or (0, datetime.min, "")
+    whole = "\n".join(lines).strip()
+    if name and whole:
+        yield f"line {number}", Message(text=whole, speaker=name, time=at)
+    elif name:
+        yield Problem(f"line {number}", "no text follows the name")
 
 
 def moment(found: re.Match[str], zone: ZoneInfo) -> datetime:
