@@ -20,11 +20,12 @@ from aiokafka import AIOKafkaConsumer, TopicPartition
 
 from bench.pipeline import candidates_of, event_of
 from bench.recall_latency import START, sentence
-from bench.rig import Rig, machine, rig
+from bench.rig import machine, rig
 from schemas import ConversationEvent, Message
 from streams.adapters.embedders import make_embedder
 from streams.client import MemoryClient
 from streams.memory.lexical import passage_text
+from streams.settings import Settings
 
 SMALL = ("hi", "ok", "thanks!", "好的", "谢谢", "good night", "haha")
 CHUNK = 8
@@ -56,12 +57,12 @@ class Rate:
     memories: float
 
 
-async def receipts(made: Rig, count: int) -> Rate:
+async def receipts(settings: Settings, count: int) -> Rate:
     """What was done, once `count` receipts are there."""
-    consumer = AIOKafkaConsumer(bootstrap_servers=made.settings.kafka_bootstrap, enable_auto_commit=False)
+    consumer = AIOKafkaConsumer(bootstrap_servers=settings.kafka_bootstrap, enable_auto_commit=False)
     await consumer.start()
     try:
-        places = [TopicPartition(made.settings.topic_prefix + "receipts", p) for p in range(made.settings.partitions)]
+        places = [TopicPartition(settings.topic_prefix + "receipts", p) for p in range(settings.partitions)]
         consumer.assign(places)
         for place in places:
             consumer.seek(place, 0)
@@ -89,7 +90,7 @@ async def pipeline_rate(
             async for _ in client.publish_many(events(count, tenants, small_talk=small_talk)):
                 pass
         async with made.worker(command):
-            return await receipts(made, count)
+            return await receipts(made.settings, count)
 
 
 def texts_of(made: Sequence[ConversationEvent]) -> list[str]:

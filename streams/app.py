@@ -11,6 +11,7 @@ import gc
 import logging
 import os
 import signal
+import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, suppress
@@ -30,9 +31,10 @@ from streams.emitter import Emitter
 from streams.errors import ConfigurationError, DependencyDown
 from streams.health import Health
 from streams.kafka import ssl_context
+from streams.long_text import SWITCH_SECONDS
 from streams.memory.extraction import Extractor, RuleExtractor
 from streams.memory.redaction import Redactor, load_policy
-from streams.ports import Doc, Embedder, ModelProfile, VectorStore
+from streams.ports import ChatModel, Doc, Embedder, ModelProfile, VectorStore
 from streams.runner import Runner, disarm_commits
 from streams.settings import STREAM_ROLES, Role, Settings
 from streams.topics import BY_NAME, ensure_topics
@@ -41,6 +43,7 @@ from streams.web import serve_metrics
 if TYPE_CHECKING:
     from streams.adapters.chat import OpenAIChatModel
     from streams.adapters.store import Store
+    from streams.memory.extraction import ModelExtractor
 
 log = logging.getLogger(__name__)
 
@@ -137,10 +140,25 @@ def chat_of(settings: Settings) -> OpenAIChatModel:
     """Of the chat model that is named. Raises `ConfigurationError`."""
     from streams.adapters.chat import OpenAIChatModel
     from streams.adapters.model_list import check_endpoint
+    from streams.adapters.openai_calls import CallPolicy
 
     base_url = settings.chat_base_url or OPENAI
     check_endpoint("MEMSTREAM_CHAT", base_url, settings.chat_api_key)
-    return OpenAIChatModel(settings.chat_model, base_url=base_url, key=settings.chat_api_key)
+    policy = CallPolicy(
+        timeout_seconds=settings.chat_deadline_seconds, requests_per_minute=settings.chat_requests_per_minute
+    )
+    return OpenAIChatModel(settings.chat_model, base_url=base_url, key=settings.chat_api_key, policy=policy)
+
+
+def model_extractor_of(settings: Settings, chat: ChatModel) -> ModelExtractor:
+    from streams.memory.extraction import ModelExtractor
+
+    return ModelExtractor(
+        chat,
+        deadline_seconds=settings.chat_deadline_seconds,
+        max_tokens=settings.chat_max_tokens,
+        fallback=RuleExtractor() if settings.chat_when_down == "rules" else None,
+    )
 
 
 def store_of(settings: Settings, profile: ModelProfile) -> Store:
@@ -198,6 +216,7 @@ class Worker:
             # What the start made stays: no collection need look at it again.
             gc.collect()
             gc.freeze()
+            sys.setswitchinterval(SWITCH_SECONDS)
             self._on_ready()
             await self._stop.wait()
             clean = await self._shut_down()
@@ -304,7 +323,6 @@ class Worker:
         settings = self.settings
         if settings.extractor == "rules":
             return RuleExtractor(), None
-        from streams.memory.extraction.model import ModelExtractor
         from streams.ports import ChatTurn
 
         if not settings.chat_model:
@@ -313,7 +331,7 @@ class Worker:
             )
         chat = chat_of(settings)
         stack.push_async_callback(chat.close)
-        return ModelExtractor(chat), lambda: chat.complete([ChatTurn("user", "ping")], max_tokens=1)
+        return model_extractor_of(settings, chat), lambda: chat.complete([ChatTurn("user", "ping")], max_tokens=1)
 
     async def _start_apps(self) -> None:
         for role, app in self._apps.items():

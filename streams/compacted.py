@@ -1,15 +1,20 @@
-"""Reading a compacted topic from its start to where it ended when the reading began."""
+"""Reading a compacted topic: from its start to its present end, and on from there."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from streams.errors import ConfigurationError, DependencyDown
 from streams.kafka import connection
 from streams.settings import Settings
 from streams.topics import MAX_DERIVED_BYTES
+
+if TYPE_CHECKING:
+    from aiokafka import AIOKafkaConsumer, TopicPartition
 
 # A broker that takes connections and answers nothing for so long is as good as gone.
 SILENT_SECONDS = 30.0
@@ -32,52 +37,101 @@ class Entry:
         return self.key.rpartition(b"/")[0].decode()
 
 
-async def read(settings: Settings, topic: str, start: Mapping[int, int] | None = None) -> AsyncIterator[list[Entry]]:
-    """Batches in the order of each partition. `start`: offsets to go on from, by partition.
+class Follower:
+    """A topic read on and on over one connection. `places`: the offset to go on from, by partition."""
 
-    Raises `ConfigurationError` when there is no such topic, `DependencyDown("kafka")` when no broker answers.
-    """
-    from aiokafka import AIOKafkaConsumer, TopicPartition
+    def __init__(self, settings: Settings, topic: str, start: Mapping[int, int] | None = None) -> None:
+        self._settings = settings
+        self._name = settings.topic_prefix + topic
+        self.places = dict(start or {})
+        self._consumer: AIOKafkaConsumer | None = None
+
+    async def new(self) -> AsyncIterator[list[Entry]]:
+        """What came since, at least up to where the topic ends now, in batches in the order of each partition.
+
+        Raises `ConfigurationError` when there is no such topic, `DependencyDown("kafka")` when no broker answers.
+        """
+        with _as_dependency(self._settings):
+            async with asyncio.timeout(SILENT_SECONDS):
+                consumer = await self._started()
+                ends = await consumer.end_offsets(consumer.assignment())
+            silent = 0
+            unread = [place for place in ends if await consumer.position(place) < ends[place]]
+            while unread:
+                before = [await consumer.position(place) for place in unread]
+                for entries in await self._fetch(consumer, unread, 1.0):
+                    yield entries
+                silent = 0 if before != [await consumer.position(place) for place in unread] else silent + 1
+                if silent > SILENT_SECONDS:  # a wait for nothing takes a second
+                    raise TimeoutError
+                # What compaction removed leaves gaps, so that the position tells more than the last offset.
+                unread = [place for place in unread if await consumer.position(place) < ends[place]]
+
+    async def arriving(self, seconds: float) -> list[list[Entry]]:
+        """The next ones as soon as there are any; none after `seconds`. Raises as `new`."""
+        with _as_dependency(self._settings):
+            return await self._fetch(await self._started(), [], seconds)
+
+    async def close(self) -> None:
+        consumer, self._consumer = self._consumer, None
+        if consumer is not None:
+            await consumer.stop()
+
+    async def _started(self) -> AIOKafkaConsumer:
+        from aiokafka import AIOKafkaConsumer, TopicPartition
+
+        if self._consumer is not None:
+            return self._consumer
+        consumer = self._consumer = AIOKafkaConsumer(
+            **connection(self._settings), enable_auto_commit=False, max_partition_fetch_bytes=MAX_DERIVED_BYTES
+        )
+        await consumer.start()
+        await consumer._client.set_topics([self._name])
+        partitions = consumer.partitions_for_topic(self._name)
+        if not partitions:
+            raise ConfigurationError(
+                f"the topic {self._name} does not exist: start a worker or run `memstream topics --create`"
+            )
+        places = [TopicPartition(self._name, partition) for partition in sorted(partitions)]
+        consumer.assign(places)
+        for place, first in (await consumer.beginning_offsets(places)).items():
+            consumer.seek(place, max(first, self.places.get(place.partition, 0)))
+        return consumer
+
+    async def _fetch(
+        self, consumer: AIOKafkaConsumer, places: Sequence[TopicPartition], seconds: float
+    ) -> list[list[Entry]]:
+        found = await consumer.getmany(*places, timeout_ms=round(seconds * 1000))
+        for place, records in found.items():
+            self.places[place.partition] = records[-1].offset + 1
+        return [
+            [
+                Entry(place.partition, record.offset, record.key, record.value, record.timestamp)
+                for record in records
+                if record.key is not None
+            ]
+            for place, records in found.items()
+        ]
+
+
+@contextmanager
+def _as_dependency(settings: Settings) -> Iterator[None]:
     from aiokafka.errors import KafkaError
 
-    name = settings.topic_prefix + topic
-    consumer = AIOKafkaConsumer(
-        **connection(settings), enable_auto_commit=False, max_partition_fetch_bytes=MAX_DERIVED_BYTES
-    )
     try:
-        async with asyncio.timeout(SILENT_SECONDS):
-            await consumer.start()
-            await consumer._client.set_topics([name])
-            partitions = consumer.partitions_for_topic(name)
-            if not partitions:
-                raise ConfigurationError(
-                    f"the topic {name} does not exist: start a worker or run `memstream topics --create`"
-                )
-            places = [TopicPartition(name, partition) for partition in sorted(partitions)]
-            consumer.assign(places)
-            ends = await consumer.end_offsets(places)
-            for place, first in (await consumer.beginning_offsets(places)).items():
-                consumer.seek(place, max(first, (start or {}).get(place.partition, 0)))
-            unread = [place for place in places if await consumer.position(place) < ends[place]]
-        silent = 0
-        while unread:
-            before = [await consumer.position(place) for place in unread]
-            for place, records in (await consumer.getmany(*unread, timeout_ms=1000)).items():
-                yield [
-                    Entry(place.partition, record.offset, record.key, record.value, record.timestamp)
-                    for record in records
-                    if record.key is not None and record.offset < ends[place]
-                ]
-            # What compaction removed leaves gaps, so that the position tells more than the last offset.
-            moved = before != [await consumer.position(place) for place in unread]
-            silent = 0 if moved else silent + 1
-            if silent > SILENT_SECONDS:  # a wait for nothing takes a second
-                raise TimeoutError
-            unread = [place for place in unread if await consumer.position(place) < ends[place]]
+        yield
     except (KafkaError, OSError) as error:
         raise DependencyDown("kafka", f"{settings.kafka_bootstrap} does not answer ({type(error).__name__})") from None
+
+
+async def read(settings: Settings, topic: str, start: Mapping[int, int] | None = None) -> AsyncIterator[list[Entry]]:
+    """All of a topic from `start` (offsets by partition) to its present end; as `Follower.new`."""
+    follower = Follower(settings, topic, start)
+    try:
+        async for entries in follower.new():
+            yield entries
     finally:
-        await consumer.stop()
+        await follower.close()
 
 
 async def latest(settings: Settings, topic: str, prefix: bytes = b"") -> dict[bytes, bytes]:

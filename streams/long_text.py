@@ -12,6 +12,9 @@ Record = TypeVar("Record")
 
 # Redaction, the slowest stage, takes some 10 ms for so many characters.
 INLINE_CHARS = 4_000
+# While threads compute, the event loop asks for the interpreter and gets it after this long from each of them. Python's
+# own 5 ms, with two threads in two stages, would be 20 ms.
+SWITCH_SECONDS = 0.001
 # A query that waits for its turn feels no more than a few of these.
 BREATH_SECONDS = 0.001
 

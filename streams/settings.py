@@ -84,6 +84,15 @@ class Settings(BaseSettings):
     """Never printed."""
     chat_model: str = ""
     """Name of the chat model; needed for `extractor` = `model`."""
+    chat_max_tokens: int = Field(default=1500, ge=1)
+    """Of one answer. What was complete before an answer was cut off counts."""
+    chat_deadline_seconds: float = Field(default=60.0, gt=0)
+    """For an answer, with all attempts. A model on a CPU may need minutes."""
+    chat_requests_per_minute: float | None = Field(default=None, gt=0)
+    """At most so many from a worker, in bursts of ten seconds' worth. Empty: no limit."""
+    chat_when_down: Literal["wait", "rules"] = "wait"
+    """`wait`: nothing is skipped, messages wait until the chat model answers. `rules`: those are read by the rules,
+    and their memories say so."""
 
     # What is remembered
     layers: Literal["facts", "facts+episodes"] = "facts+episodes"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections import Counter, defaultdict
 from pathlib import Path
 
@@ -17,6 +18,12 @@ __all__ = ["evaluation_data", "kafka", "make_kafka", "own_kafka", "topic_prefix"
 BROKER = "broker"
 
 HERE = Path(__file__).parent
+
+# What a child process compiled, the next one need not, whatever this run was told for itself.
+if "PYTHONPYCACHEPREFIX" not in os.environ:
+    _COMPILED = tempfile.TemporaryDirectory(prefix="memstream-pycache-")
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ["PYTHONPYCACHEPREFIX"] = _COMPILED.name
 
 
 class Summary:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import multiprocessing
 import os
 import signal
 import socket
@@ -27,6 +28,7 @@ from schemas import ConversationEvent, MemoryRecord, Receipt
 from streams.client import MemoryClient
 from streams.settings import Settings, load_settings
 from streams.topics import BY_NAME, ensure_topics
+from tests import worker
 
 T = TypeVar("T")
 # Fields that say when something was delivered, not what is remembered: they differ between any two runs.
@@ -61,7 +63,7 @@ class Process:
     command: Sequence[str]
     environment: Mapping[str, str]
     log: Path
-    process: subprocess.Popen[bytes] | None = None
+    process: subprocess.Popen[bytes] | Forked | None = None
 
     async def start(self, seconds: float = 180.0) -> None:
         """Start and wait for `ready`."""
@@ -70,8 +72,11 @@ class Process:
 
     def spawn(self) -> None:
         self._skip = self.log.stat().st_size if self.log.exists() else 0
+        self.process = self._launched()
+
+    def _launched(self) -> subprocess.Popen[bytes] | Forked:
         with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
+            return subprocess.Popen(
                 self.command, env={**os.environ, **self.environment}, stdout=log, stderr=log, stdin=subprocess.DEVNULL
             )
 
@@ -117,6 +122,50 @@ class Process:
         return self.log.read_text(errors="replace")[-2000:] if self.log.exists() else ""
 
 
+class Forked:
+    """A process of `tests.worker` with the part of `Popen` that is used here.
+
+    Forked from a server that imported everything once: that is most of the time that a worker takes to start, and a
+    suite starts hundreds of them.
+    """
+
+    _server = multiprocessing.get_context("forkserver")
+    _server.set_forkserver_preload(["tests.warm"])
+
+    def __init__(self, arguments: Sequence[str], environment: Mapping[str, str], log: Path) -> None:
+        self._process = self._server.Process(target=worker.forked, args=(arguments, dict(environment), log))
+        self._process.start()
+
+    @property
+    def pid(self) -> int:
+        assert self._process.pid is not None
+        return self._process.pid
+
+    @property
+    def returncode(self) -> int | None:
+        return self._process.exitcode
+
+    def poll(self) -> int | None:
+        return self._process.exitcode
+
+    def wait(self, timeout: float) -> None:
+        self._process.join(timeout)
+
+    def kill(self) -> None:
+        self._process.kill()
+
+    def send_signal(self, number: int) -> None:
+        os.kill(self.pid, number)
+
+
+class Worker(Process):
+    """`command`: the arguments of `tests.worker`."""
+
+    def _launched(self) -> Forked:
+        self.log.touch()
+        return Forked(self.command, self.environment, self.log)
+
+
 @dataclass
 class Pipeline:
     """One prefix on a broker, with a store server that several worker processes share, or (`store_url` empty) the
@@ -131,9 +180,7 @@ class Pipeline:
     def worker(self, *, roles: str = "all", crash: str = "", **environment: str) -> Process:
         """A worker process, not started yet."""
         number = len(self.processes)
-        command = [sys.executable, "-m", "tests.worker", "--roles", roles]
-        if crash:
-            command += ["--crash", crash]
+        arguments = ["--roles", roles, *(["--crash", crash] if crash else [])]
         settings = {
             **self.environment,
             "MEMSTREAM_KAFKA_GROUP_INSTANCE_ID": f"w{number}",
@@ -141,7 +188,7 @@ class Pipeline:
             "MEMSTREAM_DATA_DIR": str(self.folder / (f"worker{number}" if self.store_url else "worker")),
             **environment,
         }
-        made = Process(command, settings, self.folder / f"worker{number}.log")
+        made = Worker(arguments, settings, self.folder / f"worker{number}.log")
         self.processes.append(made)
         return made
 

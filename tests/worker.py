@@ -10,6 +10,8 @@ import argparse
 import os
 import signal
 import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from streams.app import run_worker
 from streams.cli.worker import parse_roles
@@ -18,11 +20,11 @@ from streams.logs import set_up_logs
 from streams.settings import load_settings
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--roles", default="all")
     parser.add_argument("--crash", default="")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     settings = load_settings()
     set_up_logs(settings)
     step, _, count = options.crash.partition(":")
@@ -42,6 +44,15 @@ def main() -> int:
     except MemstreamError as error:
         print(f"failed: {error}", flush=True)
         return 1
+
+
+def forked(arguments: Sequence[str], environment: Mapping[str, str], log: Path) -> None:
+    """The same in a process that was forked from one that had everything imported."""
+    os.environ.update(environment)
+    out = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    for number, here in enumerate((os.open(os.devnull, os.O_RDONLY), out, out)):
+        os.dup2(here, number)
+    sys.exit(main(arguments))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from schemas import Candidate, CandidateEvent, RedactedEvent
 from streams.agents.redact import parked_candidate
 from streams.long_text import in_thread_if_long, in_turn
-from streams.memory.extraction import Extractor, episodes
+from streams.memory.extraction import Extraction, Extractor, episodes
 from streams.memory.redaction import is_only_placeholders
 from streams.memory.redaction.placeholders import DROPPED
 from streams.outcome import Done, Outbound, Outcome, Parked
@@ -39,10 +39,16 @@ class ExtractStage:
         event = decode(record, RedactedEvent)
         check_key(record, event.tenant)
         extraction = await self._extractor.extract(event)
+        size = sum(len(message.text) for message in event.messages)
+        value = await in_thread_if_long(lambda: self._candidates(event, extraction).to_bytes(), size)
+        said_at = event.occurred_at or event.appended_at
+        headers = cloud_event("candidates", event.event_id, self.name, said_at, record.carried)
+        return Done((Outbound("candidates", event.tenant.key.encode(), value, headers),))
+
+    def _candidates(self, event: RedactedEvent, extraction: Extraction) -> CandidateEvent:
         found: tuple[Candidate, ...] = extraction.candidates
         if self._with_episodes:
-            size = sum(len(message.text) for message in event.messages)
-            found += await in_thread_if_long(lambda: episodes(event), size)
+            found += episodes(event)
         # "My phone number is [PHONE_1]" says nothing without the number, and a dropped sentence leaves no trace.
         found = tuple(without_dropped(c) for c in found if not is_only_placeholders(c.content))
         if event.min_importance is not None:
@@ -51,7 +57,7 @@ class ExtractStage:
             found = kept
         else:
             reason = extraction.skipped
-        made = CandidateEvent(
+        return CandidateEvent(
             event_id=event.event_id,
             namespace=event.namespace,
             user_id=event.user_id,
@@ -67,11 +73,9 @@ class ExtractStage:
             replaces=event.replaces,
             after_forget=event.after_forget,
             policy_version=event.policy_version,
-            extractor_version=self._extractor.version,
-            prompt_version=self._extractor.prompt_version,
+            extractor_version=extraction.version or self._extractor.version,
+            prompt_version="" if extraction.version else self._extractor.prompt_version,
         )
-        headers = cloud_event("candidates", event.event_id, self.name, made.occurred_at, record.carried)
-        return Done((Outbound("candidates", event.tenant.key.encode(), made.to_bytes(), headers),))
 
     async def on_parked(self, record: Inbound, parked: Parked) -> Sequence[Outbound]:
         return parked_candidate(record, parked.stage, parked.reason)

@@ -122,17 +122,17 @@ async def _lines(
 
 def make_extractor(settings: Settings, kind: Kind | None, stack: AsyncExitStack) -> Extractor:
     """Raises `ConfigurationError` when the model is not configured."""
-    from streams.memory.extraction import ModelExtractor, RuleExtractor
+    from streams.memory.extraction import RuleExtractor
 
     if (kind or settings.extractor) == "rules":
         return RuleExtractor()
-    from streams.app import chat_of
+    from streams.app import chat_of, model_extractor_of
 
     if not settings.chat_model:
         raise ConfigurationError("--extractor model needs MEMSTREAM_CHAT_MODEL (and MEMSTREAM_CHAT_BASE_URL)")
     chat = chat_of(settings)
     stack.push_async_callback(chat.close)
-    return ModelExtractor(chat)
+    return model_extractor_of(settings, chat)
 
 
 def as_event(given: Mapping[str, Any], redactor: Redactor, said_at: datetime, zone: str) -> RedactedEvent:

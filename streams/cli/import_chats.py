@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
+import time
+from itertools import islice
 from typing import Annotated
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -11,19 +12,18 @@ import typer
 from pydantic import ValidationError
 
 from schemas import Tenant
-from streams.batches import batched
 from streams.cli.common import err, fail, out, run, settings_for_client
-from streams.cli.source import read_bytes
+from streams.cli.source import lines_of
 from streams.client import MemoryClient
-from streams.imports.conversations import Unusable, decoded
-from streams.imports.formats import Format, parse
-from streams.imports.preview import ImportPreview, preview
+from streams.imports.conversations import Unusable
+from streams.imports.formats import Format, read
+from streams.imports.pace import Pace
+from streams.imports.preview import ImportPreview, Look
 from streams.imports.task import Batch, ImportStatus, batch
 from streams.imports.tasks import Task, Tasks
 
-BATCH = 50
-# Sent and without an outcome: so a history does not queue up before what is said now, and there is something to cancel.
-MOST_AHEAD = 100
+BATCH = 100
+# How soon a cancel is seen.
 POLL_SECONDS = 0.5
 
 
@@ -37,7 +37,7 @@ def import_chats(
     user: Annotated[str | None, typer.Option(help="Whose memories.")] = None,
     form: Annotated[Format, typer.Option("--format", help="What the file is.")] = "auto",
     timezone: Annotated[str, typer.Option(help="Of times that name no offset (else UTC), and of relative dates.")] = "",
-    preview_only: Annotated[bool, typer.Option("--preview", help="Show what would be sent, and send nothing.")] = False,
+    preview: Annotated[bool, typer.Option("--preview", help="Show what would be sent, and send nothing.")] = False,
     watch: Annotated[bool, typer.Option("--watch", help="Stay until every conversation has its outcome.")] = False,
     status: Annotated[str, typer.Option(metavar="TASK", help="Show how far a task is.")] = "",
     cancel: Annotated[str, typer.Option(metavar="TASK", help="Send nothing more of a task.")] = "",
@@ -53,35 +53,28 @@ def import_chats(
         zone = ZoneInfo(timezone or "UTC")
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise typer.BadParameter("--timezone: an IANA time zone such as Asia/Shanghai") from None
-    if not preview_only and not (namespace and user):
+    if not preview and not (namespace and user):
         raise typer.BadParameter("--namespace and --user say whose memories these are")
-    parsed = parse(_read(file), form, zone)
+    read_as, found = read(lines_of(file), form, zone)
+    look = Look(read_as)
     try:
         # A preview for nobody in particular, to know what would be refused.
         tenant = Tenant(namespace=namespace or "preview", user_id=user or "preview")
-        made = batch(tenant, parsed.conversations, unread=len(parsed.problems), timezone=timezone or None)
+        made = batch(tenant, look.at(found) if preview else found, timezone=timezone or None)
     except ValidationError as error:
         fail(f"--{'user' if error.errors()[0]['loc'] == ('user_id',) else 'namespace'}: must name one")
     except Unusable as error:
         fail(str(error))
-    problems = [*parsed.problems, *made.problems]
-    for where, reason in problems:
+    for where, reason in made.problems:
         err.print(f"{where}: {reason}", markup=False, soft_wrap=True)
-    if preview_only:
-        _show_preview(preview(parsed, made))
-    elif not made.events:
+    if preview:
+        _show_preview(look.told(made))
+    elif not made.event_ids:
         fail("nothing to import")
     else:
         run(_import(made, watch))
-    if problems:
+    if made.problems:
         sys.exit(1)
-
-
-def _read(file: str) -> str:
-    try:
-        return decoded(read_bytes(file))
-    except Unusable as error:
-        fail(f"{file}: {error}")
 
 
 def _show_preview(told: ImportPreview) -> None:
@@ -106,53 +99,65 @@ def _show_preview(told: ImportPreview) -> None:
 
 async def _import(made: Batch, watch: bool) -> None:
     settings = settings_for_client()
-    async with MemoryClient(settings=settings) as client:
-        tasks = Tasks(settings, client)
-        task = await tasks.begin(made)
+    async with MemoryClient(settings=settings) as client, await Tasks(settings, client).begin(made) as task:
         err.print(task.job.job_id)
-        told = await _send(client, tasks, task, made)
-        while watch and told.state == "running":
-            await asyncio.sleep(POLL_SECONDS)
-            await tasks.cancelled(task)
-            told = await _tell(task, told)
-    out.print(line(told), soft_wrap=True)
+        await _send(client, task, made, watch)
+        out.print(line(await task.status()), soft_wrap=True)
 
 
-async def _send(client: MemoryClient, tasks: Tasks, task: Task, made: Batch) -> ImportStatus:
-    told = await task.status()
-    sent: set[str] = set()
-    for part in batched(task.open(made.events), BATCH):
-        while task.without_outcome(sent) >= MOST_AHEAD:
-            await asyncio.sleep(POLL_SECONDS)
-            if await tasks.cancelled(task):
-                return await task.status()
-            told = await _tell(task, told)
-        if await tasks.cancelled(task):
-            return await task.status()
-        async for event_id in client.publish_many(part):
-            sent.add(event_id)
-        err.print(f"sent {len(sent)}")
-    return await task.status()
+async def _send(client: MemoryClient, task: Task, made: Batch, watch: bool) -> None:
+    """All that has no outcome yet; with `watch` it ends when there is none such left. It ends when cancelled."""
+    await task.status()
+    teller, pace = Teller(task), Pace()
+    missing = task.open()
+    events = made.events.events(missing)
+    ahead: set[str] = set()
+    sent = 0
+    part = list(islice(events, BATCH))
+    while (part or (watch and ahead)) and not await teller.cancelled():
+        if part and len(ahead) + len(part) <= pace.ahead:
+            async for event_id in client.publish_many(event for event in part if event.event_id in missing):
+                ahead.add(event_id)
+                sent += 1
+            err.print(f"sent {sent}")
+            part = list(islice(events, BATCH))
+            continue
+        ended = await task.arriving(POLL_SECONDS)
+        # What is not sent yet may have its outcome as well: from before an interruption.
+        missing -= ended
+        ahead -= ended
+        pace.ended(time.monotonic(), len(ended))
 
 
-async def _tell(task: Task, before: ImportStatus) -> ImportStatus:
-    """Says how far it is when that has changed."""
-    now = await task.status()
-    if now.queued != before.queued:
-        err.print(line(now), soft_wrap=True)
-    return now
+class Teller:
+    """Asks whether a task is cancelled, and says how far it is; at most once in a while."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._next = time.monotonic()
+        self._queued = task.told().queued
+
+    async def cancelled(self) -> bool:
+        if time.monotonic() < self._next:
+            return False
+        self._next = time.monotonic() + POLL_SECONDS
+        told = self._task.told()
+        if told.queued != self._queued:
+            self._queued = told.queued
+            err.print(line(told), soft_wrap=True)
+        return await self._task.cancelled()
 
 
 async def _show(task_id: str, namespace: str | None, *, cancelling: bool) -> None:
     settings = settings_for_client()
     async with MemoryClient(settings=settings) as client:
-        tasks = Tasks(settings, client)
-        task = await tasks.find(task_id, [namespace] if namespace else None)
+        task = await Tasks(settings, client).find(task_id, [namespace] if namespace else None)
         if task is None:
             fail("there is no such task: `memstream import-chats FILE` prints the id of its own")
-        if cancelling:
-            await tasks.cancel(task)
-        out.print(line(await task.status()), soft_wrap=True)
+        async with task:
+            if cancelling:
+                await task.cancel()
+            out.print(line(await task.status()), soft_wrap=True)
 
 
 def line(status: ImportStatus) -> str:

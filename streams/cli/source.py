@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from collections.abc import Iterator
@@ -58,6 +59,19 @@ class Lines:
         """Exit code 1 when a line was refused."""
         if self.refused:
             raise typer.Exit(1)
+
+
+def lines_of(file: str) -> Iterator[str]:
+    """One by one, each with its "\\n". Only UTF-8: words in another encoding would be remembered as gibberish."""
+    try:
+        opened = sys.stdin.buffer if file == "-" else Path(file).open("rb")  # noqa: SIM115
+        # Not splitlines(): it also breaks at U+2028, which a JSON string may contain as it is.
+        with io.TextIOWrapper(opened, encoding="utf-8-sig", newline="\n") as text:
+            yield from text
+    except UnicodeDecodeError:
+        fail(f"{file}: not UTF-8; convert it, for example: iconv -f gb18030 -t utf-8 FILE")
+    except OSError as error:
+        fail(f"{file}: {error.strerror}")
 
 
 def show(value: Any) -> None:

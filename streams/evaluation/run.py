@@ -7,6 +7,7 @@ from datetime import datetime
 from itertools import chain
 
 from schemas import ConversationEvent, MemoryRecord, Message, Tenant
+from streams.errors import BadData, Refused
 from streams.evaluation.cases import Case, Question, Turn
 from streams.evaluation.checks import Answer, Check, Observed, judge
 from streams.evaluation.memory import Memory
@@ -18,13 +19,19 @@ STRANGER = "stranger"
 
 async def run_cases(memory: Memory, cases: Sequence[Case], step: Callable[[], None] = lambda: None) -> list[Check]:
     """The checks of all conversations. All are told before the first is asked, so that each question is asked beside
-    everybody else's memories. `step` is called twice a conversation, for a progress bar."""
+    everybody else's memories. `step` is called twice a conversation, for a progress bar.
+
+    What a worker would park (answers of a model that can't be read) is a check that failed. Raises `DependencyDown`.
+    """
+    checks: list[Check] = []
     for case in cases:
         for at, turns in case.events():
-            await _tell(memory, case, at, turns)
+            try:
+                await _tell(memory, case, at, turns)
+            except (BadData, Refused) as error:
+                checks.append(Check(case.id, "completeness", False, f"{at:%Y-%m-%d %H:%M}: parked: {error.reason}"))
         step()
     redactor = Redactor(load_policy(None))
-    checks: list[Check] = []
     for case in cases:
         checks += judge(case, await _observe(memory, case, redactor))
         step()

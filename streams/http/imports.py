@@ -15,13 +15,12 @@ from schemas import Tenant
 from streams import metrics
 from streams.client import MemoryClient, Unavailable
 from streams.errors import ConfigurationError, DependencyDown
-from streams.http import models
+from streams.http import models, problems
 from streams.http.forms import fields_of
 from streams.http.guard import FORM, JSON, media_type
-from streams.http.problems import MOST_ERRORS, FieldProblem, Problem
 from streams.http.routes import Deadline, Who
-from streams.imports.conversations import Parsed, Unusable
-from streams.imports.preview import ImportPreview, preview
+from streams.imports.conversations import Unusable
+from streams.imports.preview import ImportPreview, Look
 from streams.imports.task import Batch, ImportStatus, batch
 from streams.imports.tasks import Task, Tasks
 from streams.settings import Settings
@@ -75,25 +74,25 @@ def add_imports(router: APIRouter, settings: Settings, client: MemoryClient) -> 
     async def begin(body: Given, response: Response, caller: Who, deadline: Deadline) -> ImportStatus | ImportPreview:
         tenant = Tenant(namespace=caller.namespace(body.namespace), user_id=body.user_id)
         async with reading:
-            parsed, made = await asyncio.to_thread(understood, body, tenant)
-            if body.preview:
-                response.status_code = 200
-                return await asyncio.to_thread(preview, parsed, made)
-        if isinstance(body, models.ImportFile) and not made.events:
-            raise nothing_in(parsed, made)
+            look, made = await asyncio.to_thread(understood, body, tenant)
+        if body.preview:
+            response.status_code = 200
+            return look.told(made)
+        if isinstance(body, models.ImportFile) and not made.event_ids:
+            raise nothing_in(made)
         with as_problems("not all was sent in time; send it again: what was sent adds nothing"):
             async with asyncio.timeout(deadline) as limit:
-                task = await tasks.begin(made)
-                status = await task.status()
-                missing = task.open(made.events)
-                # All of it before the answer: whoever has a task's id may forget what was sent.
-                async for _ in client.publish_many(missing):
-                    metrics.IMPORTED.labels("published").inc()
-                metrics.IMPORTED.labels("known").inc(len(made.events) - len(missing))
-                metrics.IMPORTED.labels("refused").inc(sum(made.refused.values()))
-                limit.reschedule(None)
-            if not body.in_background:
-                status = await ended(task, status, deadline)
+                async with await tasks.begin(made) as task:
+                    status = await task.status()
+                    missing = task.open()
+                    # All of it before the answer: whoever has a task's id may forget what was sent.
+                    async for _ in client.publish_many(made.events.events(missing)):
+                        metrics.IMPORTED.labels("published").inc()
+                    metrics.IMPORTED.labels("known").inc(len(made.event_ids) - len(missing))
+                    metrics.IMPORTED.labels("refused").inc(sum(made.refused.values()))
+                    limit.reschedule(None)
+                    if not body.in_background:
+                        status = await ended(task, status, deadline)
         if status.state == "done":
             response.status_code = 200
         return status
@@ -101,7 +100,7 @@ def add_imports(router: APIRouter, settings: Settings, client: MemoryClient) -> 
     async def found(task_id: str, caller: Who) -> Task:
         task = await tasks.find(task_id, caller.namespaces)
         if task is None:
-            raise Problem(404, "unknown-task", "there is no import with that id in the namespaces of this key")
+            raise problems.Problem(404, "unknown-task", "there is no import with that id in the namespaces of this key")
         return task
 
     @router.get(
@@ -110,7 +109,8 @@ def add_imports(router: APIRouter, settings: Settings, client: MemoryClient) -> 
     async def status(task_id: TaskId, caller: Who, deadline: Deadline) -> ImportStatus:
         with as_problems("its records were not read in time; ask again"):
             async with asyncio.timeout(deadline):
-                return await (await found(task_id, caller)).status()
+                async with await found(task_id, caller) as task:
+                    return await task.status()
 
     @router.delete(
         "/import/{task_id}", name="import-cancel", response_model_exclude_none=True, summary="Send no more of an import"
@@ -118,27 +118,30 @@ def add_imports(router: APIRouter, settings: Settings, client: MemoryClient) -> 
     async def cancel(task_id: TaskId, caller: Who, deadline: Deadline) -> ImportStatus:
         with as_problems("not known to be cancelled; send it again"):
             async with asyncio.timeout(deadline):
-                task = await found(task_id, caller)
-                await tasks.cancel(task)
-                return await task.status()
+                async with await found(task_id, caller) as task:
+                    await task.cancel()
+                    return await task.status()
 
 
-def understood(body: models.Import | models.ImportFile, tenant: Tenant) -> tuple[Parsed, Batch]:
+def understood(body: models.Import | models.ImportFile, tenant: Tenant) -> tuple[Look, Batch]:
     """Pure. Raises `Problem`."""
     try:
-        parsed = body.parsed()
-        return parsed, batch(tenant, parsed.conversations, unread=len(parsed.problems), timezone=body.timezone)
+        form, found = body.read()
+        look = Look(form)
+        return look, batch(tenant, look.at(found), timezone=body.timezone)
     except Unusable as error:
-        raise Problem(422, "unreadable-file", f"file: {error}") from None
+        raise problems.Problem(422, "unreadable-file", f"file: {error}") from None
 
 
-def nothing_in(parsed: Parsed, made: Batch) -> Problem:
-    first = [*parsed.problems, *made.problems][:MOST_ERRORS]
-    return Problem(
+def nothing_in(made: Batch) -> problems.Problem:
+    first = [
+        problems.FieldProblem(field=where, problem=reason) for where, reason in made.problems[: problems.MOST_ERRORS]
+    ]
+    return problems.Problem(
         422,
         "unreadable-file",
-        f"nothing in the file can be remembered as {parsed.format}; name its `format`, or mend what `errors` names",
-        errors=[FieldProblem(field=where, problem=reason) for where, reason in first],
+        "nothing in the file can be remembered; name its `format`, or mend what `errors` names",
+        errors=first,
     )
 
 
@@ -147,8 +150,8 @@ async def ended(task: Task, status: ImportStatus, deadline: float) -> ImportStat
     with suppress(TimeoutError):
         async with asyncio.timeout(deadline):
             while status.state != "done":
-                await asyncio.sleep(POLL_SECONDS)
-                status = await task.status()
+                await task.arriving(POLL_SECONDS)
+                status = task.told()
     return status
 
 
@@ -160,4 +163,4 @@ def as_problems(late: str) -> Iterator[None]:
     except (DependencyDown, ConfigurationError) as error:
         raise Unavailable(str(error)) from None
     except TimeoutError:
-        raise Problem(504, "deadline-exceeded", late) from None
+        raise problems.Problem(504, "deadline-exceeded", late) from None

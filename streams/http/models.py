@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import io
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, Self
 from zoneinfo import ZoneInfo
 
@@ -13,8 +14,8 @@ from schemas import EventOutcome, Instant, Layer, MemoryRecord, MemoryStatus, Me
 from schemas.events import Zone
 from schemas.recall import MOST_TURNS, RecalledMemory
 from streams.http.wish import event, wish
-from streams.imports.conversations import Parsed, Unusable, decoded
-from streams.imports.formats import Format, parse
+from streams.imports.conversations import Conversation, Problem, Unusable, decoded
+from streams.imports.formats import Format, read
 from streams.imports.jsonl import conversation
 from streams.imports.task import MOST_CONVERSATIONS
 
@@ -274,15 +275,16 @@ class Import(ImportOptions):
 
     conversations: tuple[ConversationItem, ...] = Field(min_length=1, max_length=MOST_CONVERSATIONS)
 
-    def parsed(self) -> Parsed:
-        found = Parsed("jsonl")
+    def read(self) -> tuple[Format, Iterator[Conversation | Problem]]:
+        return "jsonl", self._found()
+
+    def _found(self) -> Iterator[Conversation | Problem]:
         for number, item in enumerate(self.conversations):
             where = f"conversations.{number}"
             try:
-                found.conversations.append(conversation(item, where, self.zone))
+                yield conversation(item, where, self.zone)
             except Unusable as error:
-                found.refuse(where, str(error))
-        return found
+                yield Problem(where, str(error))
 
 
 class ImportFile(ImportOptions):
@@ -291,9 +293,10 @@ class ImportFile(ImportOptions):
     file: Annotated[bytes, WithJsonSchema({"type": "string", "format": "binary"})]
     format: Format = Field(default="auto", description="What the file is; `auto` looks at how it begins.")
 
-    def parsed(self) -> Parsed:
+    def read(self) -> tuple[Format, Iterator[Conversation | Problem]]:
         """Raises `Unusable` for a file that is no text."""
-        return parse(decoded(self.file), self.format, self.zone)
+        text = decoded(self.file).removeprefix("\ufeff")
+        return read(io.StringIO(text, newline="\n"), self.format, self.zone)
 
 
 # Answers

@@ -7,23 +7,21 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from schemas import Message
-from streams.imports.conversations import Parsed, Unusable, instant, split, spoken
+from streams.imports.conversations import Found, Problem, Unusable, instant, split, spoken
 
 
-def parse(given: object, zone: ZoneInfo) -> Parsed:
-    parsed = Parsed("chatgpt")
+def read(given: object, zone: ZoneInfo) -> Found:
     for number, one in enumerate(given if isinstance(given, list) else [given], 1):
         where = f"conversation {number}"
         try:
             said = [(where, message) for message in branch(one, zone)]
         except Unusable as error:
-            parsed.refuse(where, str(error))
+            yield Problem(where, str(error))
             continue
         if not said:
-            parsed.refuse(where, "no text of the user or the assistant")
+            yield Problem(where, "no text of the user or the assistant")
         session = one.get("conversation_id") or one.get("id") or ""
-        parsed.conversations += split(said, session[:512] if isinstance(session, str) else "")
-    return parsed
+        yield from split(said, session[:512] if isinstance(session, str) else "")
 
 
 def branch(given: object, zone: ZoneInfo) -> Iterator[Message]:

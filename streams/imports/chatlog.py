@@ -3,19 +3,19 @@
 2026-03-02 09:00 Alice: I moved to Bonn.          [2026/3/2, 9:00:15 AM] Alice: I moved to Bonn.
 2026年3月2日 下午3:05 张三：我搬到杭州了                张三 2026-03-02 15:05:00 (the text on the next lines)
 
-Where no message has a date of its own, dates may stand above them (`days`), and `15:05 张三：我搬到杭州了` will do.
+Where the first message has no date of its own, dates may stand above them (`days`): `15:05 张三：我搬到杭州了` will do.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from schemas import Message
-from streams.imports.conversations import Parsed, split
+from streams.imports.conversations import Found, Problem, split
 from streams.imports.days import DATE, WEEKDAY, header, numbers
 
 OPEN = r"[\u200e\s\[【(（]*"
@@ -83,75 +83,90 @@ def unclear(line: str) -> Nobody | None:
     return Nobody(YEAR_FIRST) if AMBIGUOUS.match(line) else None
 
 
-def below_dates(lines: Iterable[str]) -> Iterator[Mark]:
-    """Where dates stand above the messages. Within a day time only goes on: else a date is missing in between."""
-    day, latest = None, (0, 0, 0, 0)
-    for line in lines:
+class Reader:
+    """Tells what each line is. The first message decides whether a time without a date begins one.
+
+    Below a date that stands alone, time only goes on: else a date is missing in between.
+    """
+
+    def __init__(self) -> None:
+        self._below: bool | None = None
+        self._day: tuple[int, int, int] | None = None
+        self._latest = (0, 0, 0, 0)
+
+    def mark(self, line: str) -> Mark:
+        if found := head(line):
+            self._below = self._below or False
+            return found
+        mark = None if self._below is False else self._below_a_date(line)
+        self._below = self._below or (True if isinstance(mark, Head) else self._below)
+        return mark or unclear(line)
+
+    def _below_a_date(self, line: str) -> Mark:
         if above := header(line):
-            day, latest = above.day, (0, 0, 0, 0)
-            yield Nobody() if day else Nobody("this date says not which year, month and day")
-        elif when := TIME_OF_DAY.match(line):
-            said = SAID.match(line.rstrip(), when.end())
-            try:
-                at = clock(when)
-            except ValueError:
-                yield Nobody("no such time")
-                continue
-            if said is None:
-                yield Nobody("begins with a time, but not with `time name: text`")
-            elif day is None:
-                yield Nobody("no date with its year stands above it")
-            elif at < latest:
-                yield Nobody("is earlier than what stands above it: a date is missing in between")
-            else:
-                latest = at
-                yield Head(day, when, said["name"].strip(), said["text"])
-        else:
-            yield unclear(line)
-
-
-def parse(text: str, zone: ZoneInfo) -> Parsed:
-    """Lines without a time belong to the message above them. A naive time is one of `zone`."""
-    parsed = Parsed("chatlog")
-    lines = re.split(r"\r?\n", text)
-    heads = [head(line) for line in lines]
-    marks = (
-        (found or unclear(line) for found, line in zip(heads, lines, strict=True)) if any(heads) else below_dates(lines)
-    )
-    found: list[tuple[str, str, datetime, list[str]]] = []
-    # The lines of the message under way; those of nobody are kept nowhere.
-    current: list[str] | None = None
-    for number, (line, mark) in enumerate(zip(lines, marks, strict=True), 1):
-        where = f"line {number}"
-        if mark is None:
-            if current is not None:
-                current.append(line)
-            elif line.strip():
-                parsed.refuse(where, f"begins with no `time name:`; {YEAR_FIRST}")
-                current = []
-            continue
-        current = []
-        if isinstance(mark, Nobody):
-            if mark.reason:
-                parsed.refuse(where, mark.reason)
-            else:
-                current = None
-            continue
+            self._day, self._latest = above.day, (0, 0, 0, 0)
+            return Nobody() if above.day else Nobody("this date says not which year, month and day")
+        when = TIME_OF_DAY.match(line)
+        if when is None:
+            return None
+        said = SAID.match(line.rstrip(), when.end())
+        if said is None:
+            return Nobody("begins with a time, but not with `time name: text`")
+        if self._day is None:
+            return Nobody("no date with its year stands above it")
         try:
-            at = moment(mark, zone)
-        except (ValueError, OverflowError):
-            parsed.refuse(where, "no such date or time")
+            at = clock(when)
+        except ValueError:
+            return Nobody("no such time")
+        if at < self._latest:
+            return Nobody("is earlier than what stands above it: a date is missing in between")
+        self._latest = at
+        return Head(self._day, when, said["name"].strip(), said["text"])
+
+
+def read(lines: Iterable[str], zone: ZoneInfo) -> Found:
+    """Lines without a time belong to the message above them. A naive time is one of `zone`."""
+    return split(messages(lines, zone))
+
+
+def messages(lines: Iterable[str], zone: ZoneInfo) -> Iterator[tuple[str, Message] | Problem]:
+    """Each with the line at which it began."""
+    reader = Reader()
+    begun: tuple[int, datetime, str] | None = None
+    said: list[str] = []
+    for number, given in enumerate(lines, 1):
+        line = given.removesuffix("\n").removesuffix("\r")
+        mark = reader.mark(line)
+        if mark is None and begun is not None:
+            said.append(line)
+            continue
+        if mark is None and not line.strip():
+            continue
+        yield from message(begun, said)
+        # What follows a line that is not understood belongs to it, and is no part of the message before.
+        begun, said = (number, datetime.min, ""), []
+        if isinstance(mark, Head):
+            try:
+                begun, said = (number, moment(mark, zone), mark.name), [mark.text]
+            except (ValueError, OverflowError):
+                yield Problem(f"line {number}", "no such date or time")
+        elif mark is None:
+            yield Problem(f"line {number}", f"begins with no `time name:`; {YEAR_FIRST}")
+        elif mark.reason:
+            yield Problem(f"line {number}", mark.reason)
         else:
-            current.append(mark.text)
-            found.append((where, mark.name, at, current))
-    said: list[tuple[str, Message]] = []
-    for where, name, at, its_lines in found:
-        if whole := "\n".join(its_lines).strip():
-            said.append((where, Message(text=whole, speaker=name, time=at)))
-        else:
-            parsed.refuse(where, "no text follows the name")
-    parsed.conversations += split(said)
-    return parsed
+            begun = None
+    yield from message(begun, said)
+
+
+def message(begun: tuple[int, datetime, str] | None, lines: Sequence[str]) -> Iterator[tuple[str, Message] | Problem]:
+    """`begun`: its first line, time and speaker; nobody's are left out."""
+    number, at, name = begun or (0, datetime.min, "")
+    whole = "\n".join(lines).strip()
+    if name and whole:
+        yield f"line {number}", Message(text=whole, speaker=name, time=at)
+    elif name:
+        yield Problem(f"line {number}", "no text follows the name")
 
 
 def clock(when: re.Match[str]) -> tuple[int, int, int, int]:

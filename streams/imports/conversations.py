@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
@@ -38,16 +37,8 @@ class Problem(NamedTuple):
     reason: str
 
 
-@dataclass(slots=True)
-class Parsed:
-    """Of one file: what was understood, and what was not and is left out."""
-
-    format: str
-    conversations: list[Conversation] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-
-    def refuse(self, where: str, reason: str) -> None:
-        self.problems.append(Problem(where, reason))
+# Of one file, in its order: what was understood, and what was not and is left out.
+Found = Iterator[Conversation | Problem]
 
 
 class Unusable(ValueError):
@@ -105,16 +96,20 @@ def instant(value: object, zone: ZoneInfo) -> datetime | None:
     raise Unusable("the time is neither ISO 8601 nor seconds since 1970")
 
 
-def split(said: Iterable[tuple[str, Message]], session_id: str = "") -> Iterator[Conversation]:
+def split(said: Iterable[tuple[str, Message] | Problem], session_id: str = "") -> Found:
     """Messages with where they stood, in parts: a new one after an hour of silence, fifty messages or 1 MiB.
 
     A message that is too long for a worker stands alone."""
     where, part, size = "", list[Message](), 0
-    for at, message in said:
+    for one in said:
+        if isinstance(one, Problem):
+            yield one
+            continue
+        at, message = one
         before = part[-1].time if part else None
         silent = before is not None and message.time is not None and message.time - before > SILENCE
         length = len(message.text.encode("utf-8", "surrogatepass"))
-        alone = any(len(one.text) > LONG_CHARS for one in (message, *part[-1:]))
+        alone = any(len(other.text) > LONG_CHARS for other in (message, *part[-1:]))
         if part and (silent or alone or len(part) == MOST_MESSAGES or size + length > MOST_BYTES):
             yield Conversation(where, part[0].time, tuple(part), session_id)
             part, size = [], 0

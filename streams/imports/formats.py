@@ -1,35 +1,67 @@
-"""Which format a file has, and reading it."""
+"""Which format a file has, and reading it.
+
+Lines are read one by one, so that a long file takes no more memory than a short one; a format that is one JSON document
+(`chatgpt`, `langchain`, an array) is read whole.
+"""
 
 from __future__ import annotations
 
+import io
 import re
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Literal, get_args
 from zoneinfo import ZoneInfo
 
 from streams.imports import chatgpt, chatlog, jsonl, langchain
-from streams.imports.conversations import NotJSON, Parsed, loads
+from streams.imports.conversations import Found, NotJSON, Problem, loads
 
 Format = Literal["auto", "jsonl", "chatgpt", "chatlog", "langchain"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
 
-def parse(text: str, form: Format = "auto", zone: ZoneInfo | None = None) -> Parsed:
-    """Pure. What can't be read is in `problems`, with where it stands. `zone`: of times without one (default UTC)."""
-    text, zone = text.removeprefix("\ufeff"), zone or ZoneInfo("UTC")
+def read(lines: Iterable[str], form: Format = "auto", zone: ZoneInfo | None = None) -> tuple[Format, Found]:
+    """The format, and what is found as it is asked for. Lines end as they do in the file, by "\\n".
+
+    `zone`: of times without one (default UTC)."""
+    zone = zone or ZoneInfo("UTC")
     if form == "auto":
-        form = detect(text)
+        form, lines = told_apart(iter(lines))
     match form:
         case "chatlog":
-            return chatlog.parse(text, zone)
+            return form, chatlog.read(lines, zone)
         case "jsonl":
-            return jsonl.parse(text, zone)
+            return form, jsonl.read(lines, zone)
     try:
-        given = loads(text)
+        given = loads("".join(lines))
     except NotJSON as error:
-        parsed = Parsed(form)
-        parsed.refuse(f"line {error.line}" if error.line else "file", str(error))
-        return parsed
-    return chatgpt.parse(given, zone) if form == "chatgpt" else langchain.parse(given, zone)
+        return form, iter((Problem(f"line {error.line}" if error.line else "file", str(error)),))
+    return form, chatgpt.read(given, zone) if form == "chatgpt" else langchain.read(given, zone)
+
+
+def told_apart(lines: Iterator[str]) -> tuple[Format, Iterable[str]]:
+    """The format, and all of the lines."""
+    seen: list[str] = []
+    first = ""
+    for line in lines:
+        seen.append(line)
+        if first and line.strip():
+            # An object a line; of one alone its fields must tell.
+            return "jsonl", chain(seen, lines)
+        first = first or line.strip()
+        if first and (not first.startswith(("{", "[")) or chatlog.head(first)):
+            return "chatlog", chain(seen, lines)
+        if first and not is_object(first):
+            break
+    text = "".join((*seen, *lines))
+    return detect(text), io.StringIO(text, newline="\n")
+
+
+def is_object(line: str) -> bool:
+    try:
+        return line.endswith("}") and isinstance(loads(line), dict)
+    except NotJSON:
+        return False
 
 
 def detect(text: str) -> Literal["jsonl", "chatgpt", "chatlog", "langchain"]:

@@ -5,46 +5,49 @@ A JSON array of the same objects is read as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
+from itertools import chain, islice
 from typing import Any, get_args
 from zoneinfo import ZoneInfo
 
 from schemas import Message
 from schemas.events import Role
-from streams.imports.conversations import Conversation, NotJSON, Parsed, Unusable, instant, loads, spoken
+from streams.imports.conversations import Conversation, Found, NotJSON, Problem, Unusable, instant, loads, spoken
 
 ROLES: tuple[Role, ...] = get_args(Role)
 MESSAGE = {"time", "text", "content", "role", "speaker"}
 KNOWN = {"time", "text", "messages", "session_id", "role", "speaker"}
 
 
-def parse(text: str, zone: ZoneInfo) -> Parsed:
-    parsed = Parsed("jsonl")
-    for where, one in rows(text):
+def read(lines: Iterable[str], zone: ZoneInfo) -> Found:
+    for where, one in rows(lines):
         try:
             if isinstance(one, NotJSON):
                 raise one
-            parsed.conversations.append(conversation(one, where, zone))
+            yield conversation(one, where, zone)
         except Unusable as error:
-            parsed.refuse(where, str(error))
-    return parsed
+            yield Problem(where, str(error))
 
 
-def rows(text: str) -> Iterator[tuple[str, object]]:
+def rows(lines: Iterable[str]) -> Iterator[tuple[str, object]]:
     """Where each object stands, and the object, or `NotJSON`."""
-    if text.lstrip().startswith("["):
+    numbered = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
+    first = list(islice(numbered, 1))
+    if first and first[0][1].lstrip().startswith("["):
+        # An array is one document, and is read whole.
+        first += numbered
         try:
-            yield from ((f"conversation {number}", one) for number, one in enumerate(loads(text), 1))
-            return
+            found = loads("".join(line for _, line in first))
         except NotJSON:
             pass
-    # Not splitlines(): it also breaks at U+2028, which a JSON string may contain as it is.
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            try:
-                yield f"line {number}", loads(line)
-            except NotJSON as error:
-                yield f"line {number}", error
+        else:
+            yield from ((f"conversation {number}", one) for number, one in enumerate(found, 1))
+            return
+    for number, line in chain(first, numbered):
+        try:
+            yield f"line {number}", loads(line)
+        except NotJSON as error:
+            yield f"line {number}", error
 
 
 def conversation(given: object, where: str, zone: ZoneInfo) -> Conversation:

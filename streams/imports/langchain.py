@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from schemas import Message
 from schemas.events import Role
-from streams.imports.conversations import Parsed, Unusable, instant, split, spoken
+from streams.imports.conversations import Found, Problem, Unusable, instant, split, spoken
 
 ROLES: Mapping[str, Role] = {
     "human": "user",
@@ -21,24 +21,25 @@ ROLES: Mapping[str, Role] = {
 }
 
 
-def parse(given: object, zone: ZoneInfo) -> Parsed:
-    parsed = Parsed("langchain")
+def read(given: object, zone: ZoneInfo) -> Found:
     listed = given.get("messages") if isinstance(given, Mapping) else given
-    if not isinstance(listed, list):
-        parsed.refuse("file", "is no list of messages, nor an object with one under messages")
-        return parsed
-    said: list[tuple[str, Message]] = []
+    if isinstance(listed, list):
+        yield from split(messages(listed, zone))
+    else:
+        yield Problem("file", "is no list of messages, nor an object with one under messages")
+
+
+def messages(listed: Sequence[object], zone: ZoneInfo) -> Iterator[tuple[str, Message] | Problem]:
+    """Those that the user or the assistant said, and where they stood."""
     for number, one in enumerate(listed, 1):
         where = f"message {number}"
         try:
             made = message(one, zone)
         except Unusable as error:
-            parsed.refuse(where, str(error))
+            yield Problem(where, str(error))
             continue
         if made is not None and made.role in ("user", "assistant"):
-            said.append((where, made))
-    parsed.conversations += split(said)
-    return parsed
+            yield where, made
 
 
 def message(given: object, zone: ZoneInfo) -> Message | None:

@@ -11,7 +11,8 @@ from pydantic import BaseModel
 
 from schemas import Message
 from schemas.events import Role
-from streams.imports.conversations import Conversation, Parsed, Problem
+from streams.imports.conversations import Conversation, Found, Problem
+from streams.imports.formats import Format
 from streams.imports.task import Batch
 
 MOST_VOICES = 50
@@ -85,29 +86,52 @@ class ImportPreview(BaseModel):
     problems: Sequence[NotRead]
 
 
-def preview(parsed: Parsed, made: Batch) -> ImportPreview:
-    """`made`: of `parsed`."""
-    refused = {problem.where for problem in made.problems}
-    sent = [one for one in parsed.conversations if one.where not in refused]
-    messages = [message for one in sent for message in one.messages]
-    times = [time for one in sent for time in (one.time, *(message.time for message in one.messages)) if time]
-    voices = Counter((message.role, shown(message.speaker)) for message in messages)
-    problems: list[Problem] = [*parsed.problems, *made.problems]
-    return ImportPreview(
-        format=parsed.format,
-        conversations=len(sent),
-        messages=len(messages),
-        without_time=sum(one.time is None for one in sent),
-        since=min(times, default=None),
-        until=max(times, default=None),
-        voices=[
-            Voice(role=role, speaker=speaker, messages=count)
-            for (role, speaker), count in voices.most_common(MOST_VOICES)
-        ],
-        shown=[PreviewedConversation.of(one) for one in sent[:MOST_SHOWN]],
-        refused=len(problems),
-        problems=[NotRead(where=where, reason=reason) for where, reason in problems[:MOST_PROBLEMS]],
-    )
+class Look:
+    """Looks at what is found as it goes by; keeps the beginning and counts, however long the file is."""
+
+    def __init__(self, form: Format) -> None:
+        self._form = form
+        self._count = self._messages = self._without_time = self._problems = 0
+        self._first: list[Conversation] = []
+        self._voices: Counter[tuple[Role, str | None]] = Counter()
+        self._since: datetime | None = None
+        self._until: datetime | None = None
+
+    def at(self, found: Found) -> Found:
+        for one in found:
+            if isinstance(one, Problem):
+                self._problems += 1
+            else:
+                self._take(one)
+            yield one
+
+    def _take(self, one: Conversation) -> None:
+        self._count += 1
+        self._messages += len(one.messages)
+        self._without_time += one.time is None
+        self._first += [one] if len(self._first) < MOST_SHOWN else []
+        self._voices.update((message.role, shown(message.speaker)) for message in one.messages)
+        times = [time for time in (one.time, *(message.time for message in one.messages)) if time]
+        self._since = min((time for time in (self._since, *times) if time), default=None)
+        self._until = max((time for time in (self._until, *times) if time), default=None)
+
+    def told(self, made: Batch) -> ImportPreview:
+        """`made`: of all that went by."""
+        return ImportPreview(
+            format=self._form,
+            conversations=self._count - (len(made.problems) - self._problems),
+            messages=self._messages,
+            without_time=self._without_time,
+            since=self._since,
+            until=self._until,
+            voices=[
+                Voice(role=role, speaker=speaker, messages=count)
+                for (role, speaker), count in self._voices.most_common(MOST_VOICES)
+            ],
+            shown=[PreviewedConversation.of(one) for one in self._first],
+            refused=len(made.problems),
+            problems=[NotRead(where=where, reason=reason) for where, reason in made.problems[:MOST_PROBLEMS]],
+        )
 
 
 def shown(text: str | None) -> str | None:

@@ -1,4 +1,4 @@
-"""What an import is, and how far it has come. Pure: no clock, no Kafka.
+"""What an import is, and how far it has come. No clock, no Kafka.
 
 An event's id is a digest of who, when and what, so that the same conversation is the same event in whatever file it
 comes, and the id of a task is a digest of its events and of how many were refused:
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -18,6 +19,7 @@ from pydantic import BaseModel, ValidationError
 
 from schemas import ConversationEvent, Job, Receipt, Tenant
 from streams.imports.conversations import Conversation, Problem, Unusable
+from streams.imports.spool import Spool
 from streams.limits import MAX_RECORD_BYTES
 
 # A task is one record on Kafka, which names its events.
@@ -25,20 +27,32 @@ MOST_CONVERSATIONS = 50_000
 
 
 class Batch(NamedTuple):
-    """`refused` counts by "import:reason"; `problems` are those of them that `batch` itself refused."""
+    """`refused` counts `problems` by "import:reason"."""
 
     tenant: Tenant
     task_id: str
-    events: Sequence[ConversationEvent]
+    events: Spool
     refused: Mapping[str, int]
-    problems: Sequence[Problem] = ()
+    problems: Sequence[Problem]
+
+    @property
+    def event_ids(self) -> Sequence[str]:
+        return self.events.ids
 
 
 class Received(NamedTuple):
-    """A receipt, and when it was written."""
+    """What a status needs of a receipt, and when it was written. `why`: "stage:reason", or empty."""
 
-    receipt: Receipt
+    outcome: str
+    why: str
     at: datetime
+
+
+def received(receipt: Receipt, at: datetime) -> Received:
+    bad = receipt.outcome in ("skipped", "parked")
+    why = f"{receipt.stage or 'memory'}:{receipt.reason or 'unknown'}" if bad else ""
+    # One text for all of them: a history has tens of thousands.
+    return Received(sys.intern(receipt.outcome), sys.intern(why), at)
 
 
 class ImportStatus(BaseModel):
@@ -60,15 +74,21 @@ class ImportStatus(BaseModel):
     remaining_seconds: float | None = None
 
 
-def batch(
-    tenant: Tenant, conversations: Iterable[Conversation], *, unread: int = 0, timezone: str | None = None
-) -> Batch:
-    """`unread`: items that were no conversation. Raises `Unusable` for more than a task can hold."""
-    events: dict[str, ConversationEvent] = {}
-    refused = Counter({"import:invalid": unread} if unread else {})
+def batch(tenant: Tenant, found: Iterable[Conversation | Problem], *, timezone: str | None = None) -> Batch:
+    """Raises `Unusable` for more than a task can hold."""
+    events = Spool()
+    refused: Counter[str] = Counter()
     problems: list[Problem] = []
-    repeats: Counter[str] = Counter()
-    for one in conversations:
+    repeats: Counter[bytes] = Counter()
+
+    def refuse(problem: Problem, why: str = "import:invalid") -> None:
+        refused[why] += 1
+        problems.append(problem)
+
+    for one in found:
+        if isinstance(one, Problem):
+            refuse(one)
+            continue
         said = json.dumps(
             [
                 tenant.key,
@@ -77,8 +97,9 @@ def batch(
             ]
         )
         # Those that are the same word for word are told apart by their number, whatever is added before them.
-        event_id = "imp_" + hashlib.sha256(f"{repeats[said]}{said}".encode()).hexdigest()[:32]
-        repeats[said] += 1
+        same = hashlib.sha256(said.encode()).digest()
+        event_id = "imp_" + hashlib.sha256(f"{repeats[same]}{said}".encode()).hexdigest()[:32]
+        repeats[same] += 1
         try:
             event = ConversationEvent(
                 event_id=event_id,
@@ -89,31 +110,27 @@ def batch(
                 timezone=timezone,
                 messages=one.messages,
             )
-            size = len(event.to_bytes())
+            value = event.to_bytes()
         except (ValidationError, ValueError):
-            refused["import:invalid"] += 1
-            problems.append(Problem(one.where, "its text, session or speaker is no Unicode text"))
+            refuse(Problem(one.where, "its text, session or speaker is no Unicode text"))
             continue
-        if size > MAX_RECORD_BYTES:
-            refused["import:too_large"] += 1
-            problems.append(Problem(one.where, f"has more than {MAX_RECORD_BYTES // 1024**2} MiB"))
+        if len(value) > MAX_RECORD_BYTES:
+            refuse(Problem(one.where, f"has more than {MAX_RECORD_BYTES // 1024**2} MiB"), "import:too_large")
+        elif len(events.ids) == MOST_CONVERSATIONS:
+            raise Unusable(f"more than {MOST_CONVERSATIONS} conversations, the most of a task: split the file")
         else:
-            events[event_id] = event
-    if len(events) > MOST_CONVERSATIONS:
-        raise Unusable(f"{len(events)} conversations; a task has at most {MOST_CONVERSATIONS}: split the file")
+            events.add(event_id, value)
     counts = (f"{reason}={count}" for reason, count in sorted(refused.items()))
-    digest = hashlib.sha256("\n".join((tenant.key, *sorted(events), *counts)).encode()).hexdigest()
-    return Batch(tenant, f"task_{digest[:32]}", list(events.values()), refused, problems)
+    digest = hashlib.sha256("\n".join((tenant.key, *sorted(events.ids), *counts)).encode()).hexdigest()
+    return Batch(tenant, f"task_{digest[:32]}", events, refused, problems)
 
 
-def status_of(job: Job, received: Mapping[str, Received]) -> ImportStatus:
-    """`received`: by event id; those of other events do not count."""
-    mine = [received[event_id] for event_id in job.event_ids if event_id in received]
-    outcomes = Counter(one.receipt.outcome for one in mine)
+def status_of(job: Job, known: Mapping[str, Received]) -> ImportStatus:
+    """`known`: by event id; those of other events do not count."""
+    mine = [known[event_id] for event_id in job.event_ids if event_id in known]
+    outcomes = Counter(one.outcome for one in mine)
     reasons = Counter(job.refused)
-    for receipt, _ in mine:
-        if receipt.outcome in ("skipped", "parked"):
-            reasons[f"{receipt.stage or 'memory'}:{receipt.reason or 'unknown'}"] += 1
+    reasons.update(one.why for one in mine if one.why)
     refused = sum(job.refused.values())
     queued = len(job.event_ids) - len(mine)
     seconds = (max(one.at for one in mine) - job.started_at).total_seconds() if mine else 0.0

@@ -7,57 +7,104 @@ there already is a duplicate.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Iterable, Sequence
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime
+from typing import Self
 
-from schemas import ConversationEvent, Job, Receipt, Tenant
-from streams import compacted, records
+from schemas import Job, Receipt, Tenant
+from streams import records
 from streams.client import MemoryClient
-from streams.imports.task import Batch, ImportStatus, Received, status_of
+from streams.compacted import Entry, Follower
+from streams.imports.task import Batch, ImportStatus, Received, received, status_of
 from streams.settings import Settings
 from streams.topics import job_key
 
 
 class Progress:
-    """Reads the receipts of a tenant, each time only what is new."""
+    """What became of the events of one tenant that are `wanted`; each time only what is new is read."""
 
-    def __init__(self, settings: Settings, tenant: Tenant, start: dict[int, int] | None = None) -> None:
-        self._settings = settings
+    def __init__(
+        self, settings: Settings, tenant: Tenant, wanted: Iterable[str], start: dict[int, int] | None = None
+    ) -> None:
+        self._receipts = Follower(settings, "receipts", start)
         self._prefix = f"{tenant.key}/".encode()
-        self.places = dict(start or {})
+        self._wanted = frozenset(wanted)
         self.received: dict[str, Received] = {}
 
+    @property
+    def places(self) -> dict[int, int]:
+        return self._receipts.places
+
     async def read(self) -> None:
-        async for entries in compacted.read(self._settings, "receipts", self.places):
-            for entry in entries:
-                self.places[entry.partition] = entry.offset + 1
-                if entry.key.startswith(self._prefix) and entry.value is not None:
-                    receipt = Receipt.from_bytes(entry.value)
-                    self.received[receipt.event_id] = Received(
-                        receipt, datetime.fromtimestamp(entry.timestamp / 1000, UTC)
-                    )
+        async for entries in self._receipts.new():
+            self._take(entries)
+
+    async def arriving(self, seconds: float) -> set[str]:
+        """Ids of events that have got their outcome, as soon as there is one, or after `seconds`."""
+        return {event_id for entries in await self._receipts.arriving(seconds) for event_id in self._take(entries)}
+
+    def _take(self, entries: Sequence[Entry]) -> list[str]:
+        mine: list[str] = []
+        for entry in entries:
+            if entry.key.startswith(self._prefix) and entry.value is not None:
+                receipt = Receipt.from_bytes(entry.value)
+                if receipt.event_id in self._wanted:
+                    at = datetime.fromtimestamp(entry.timestamp / 1000, UTC)
+                    self.received[receipt.event_id] = received(receipt, at)
+                    mine.append(receipt.event_id)
+        return mine
+
+    async def close(self) -> None:
+        await self._receipts.close()
 
 
 class Task:
-    """One task as it was when it was found; `status` reads on. `places`: how far `jobs` was read."""
+    """One task; reads on what becomes of it until it is closed (`async with`)."""
 
-    def __init__(self, settings: Settings, job: Job, places: dict[int, int]) -> None:
+    def __init__(self, settings: Settings, client: MemoryClient, job: Job, progress: Progress | None = None) -> None:
         self.job = job
-        self.places = places
-        self._progress = Progress(settings, job.tenant, dict(job.receipts_from))
+        self._client = client
+        self._key = job_key(job.tenant, job.job_id)
+        self._jobs = Follower(settings, "jobs")
+        self._progress = progress or Progress(settings, job.tenant, job.event_ids, dict(job.receipts_from))
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(self._jobs.close)
+            stack.push_async_callback(self._progress.close)
 
     async def status(self) -> ImportStatus:
         await self._progress.read()
+        return self.told()
+
+    def told(self) -> ImportStatus:
+        """By what was read so far."""
         return status_of(self.job, self._progress.received)
 
-    def open(self, events: Sequence[ConversationEvent]) -> list[ConversationEvent]:
-        """Those without an outcome at the last `status`."""
-        wanted = set(self.job.event_ids) - self._progress.received.keys()
-        return [event for event in events if event.event_id in wanted]
+    def open(self) -> set[str]:
+        """Ids of events without an outcome, by what was read so far."""
+        return set(self.job.event_ids) - self._progress.received.keys()
 
-    def without_outcome(self, event_ids: Set[str]) -> int:
-        """How many, at the last `status`."""
-        return len(event_ids - self._progress.received.keys())
+    async def arriving(self, seconds: float) -> set[str]:
+        """Ids of events that have got their outcome, as soon as there is one, or after `seconds`."""
+        return await self._progress.arriving(seconds)
+
+    async def cancel(self) -> None:
+        """What Kafka has already is handled all the same; nothing more is sent."""
+        self.job = self.job.model_copy(update={"state": "cancelled", "updated_at": datetime.now(UTC)})
+        await put(self._client, self.job)
+
+    async def cancelled(self) -> bool:
+        """Asks Kafka: somebody else may have done it."""
+        async for entries in self._jobs.new():
+            for entry in entries:
+                if entry.key == self._key and entry.value is not None:
+                    self.job = Job.from_bytes(entry.value)
+        return self.job.state == "cancelled"
 
 
 class Tasks:
@@ -69,63 +116,56 @@ class Tasks:
 
     async def begin(self, batch: Batch) -> Task:
         """The task of these conversations: a new one, or the one that was begun before, running again if cancelled."""
-        now, places = datetime.now(UTC), dict[int, int]()
-        job = await self._latest(places, job_key(batch.tenant, batch.task_id).__eq__)
-        if job is None:
-            before = Progress(self._settings, batch.tenant)
-            await before.read()
-            new = tuple(event.event_id for event in batch.events if event.event_id not in before.received)
+        task = await self.find(batch.task_id, [batch.tenant.namespace])
+        if task is None:
+            task = await self._new(batch)
+        elif task.job.state == "cancelled":
+            task.job = task.job.model_copy(update={"state": "running", "updated_at": datetime.now(UTC)})
+            await put(self._client, task.job)
+        return task
+
+    async def _new(self, batch: Batch) -> Task:
+        progress = Progress(self._settings, batch.tenant, batch.event_ids)
+        try:
+            await progress.read()
+            new = tuple(event_id for event_id in batch.event_ids if event_id not in progress.received)
+            now = datetime.now(UTC)
             job = Job(
                 namespace=batch.tenant.namespace,
                 user_id=batch.tenant.user_id,
                 job_id=batch.task_id,
                 state="running",
                 event_ids=new,
-                known=len(batch.events) - len(new),
+                known=len(batch.event_ids) - len(new),
                 refused=batch.refused,
-                receipts_from=before.places,
+                receipts_from=dict(progress.places),
                 started_at=now,
                 updated_at=now,
             )
-            await self._put(job)
-        elif job.state == "cancelled":
-            job = job.model_copy(update={"state": "running", "updated_at": now})
-            await self._put(job)
-        return Task(self._settings, job, places)
+            await put(self._client, job)
+        except BaseException:
+            await progress.close()
+            raise
+        return Task(self._settings, self._client, job, progress)
 
     async def find(self, task_id: str, namespaces: Sequence[str] | None = None) -> Task | None:
         """`namespaces`: only in these; None: in all."""
-        places: dict[int, int] = {}
-        job = await self._latest(places, lambda key: key.endswith(f"/{task_id}".encode()), namespaces)
-        return None if job is None else Task(self._settings, job, places)
+        suffix, found = f"/{task_id}".encode(), None
+        jobs = Follower(self._settings, "jobs")
+        try:
+            async for entries in jobs.new():
+                for entry in entries:
+                    if entry.key.endswith(suffix) and entry.value is not None:
+                        job = Job.from_bytes(entry.value)
+                        if namespaces is None or job.namespace in namespaces:
+                            found = job
+        finally:
+            await jobs.close()
+        return None if found is None else Task(self._settings, self._client, found)
 
-    async def cancel(self, task: Task) -> None:
-        """What Kafka has already is handled all the same; nothing more is sent."""
-        task.job = task.job.model_copy(update={"state": "cancelled", "updated_at": datetime.now(UTC)})
-        await self._put(task.job)
 
-    async def cancelled(self, task: Task) -> bool:
-        """Asks Kafka: somebody else may have done it."""
-        job = await self._latest(task.places, job_key(task.job.tenant, task.job.job_id).__eq__)
-        if job is not None:
-            task.job = job
-        return task.job.state == "cancelled"
-
-    async def _latest(
-        self, places: dict[int, int], wanted: Callable[[bytes], bool], namespaces: Sequence[str] | None = None
-    ) -> Job | None:
-        """The last one whose key is wanted; reads on from `places`, and moves them."""
-        found = None
-        async for entries in compacted.read(self._settings, "jobs", places):
-            for entry in entries:
-                places[entry.partition] = entry.offset + 1
-                if wanted(entry.key) and entry.value is not None:
-                    job = Job.from_bytes(entry.value)
-                    if namespaces is None or job.namespace in namespaces:
-                        found = job
-        return found
-
-    async def _put(self, job: Job) -> None:
-        headers = records.cloud_event("job", job.job_id, "client", job.updated_at)
-        key = job_key(job.tenant, job.job_id)
-        await self._client._produce("jobs", job.tenant, job.to_bytes(), headers, None, key=key)
+async def put(client: MemoryClient, job: Job) -> None:
+    """Write down the state of a task. Raises `DeadlineExceeded`, `Unavailable`."""
+    headers = records.cloud_event("job", job.job_id, "client", job.updated_at)
+    key = job_key(job.tenant, job.job_id)
+    await client._produce("jobs", job.tenant, job.to_bytes(), headers, None, key=key)

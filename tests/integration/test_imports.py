@@ -14,7 +14,7 @@ import pytest_asyncio
 
 from schemas import Job
 from streams.adapters.kafka_broker import EmbeddedKafka
-from streams.cli.import_chats import MOST_AHEAD
+from streams.imports.pace import LEAST_AHEAD
 from tests.harness import Pipeline, Process, eventually, free_port, pipeline
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -41,9 +41,9 @@ def importer(line: Pipeline, *arguments: str) -> Process:
     return made
 
 
-async def told(process: Process, code: int = 0) -> str:
-    """All that it said, when it has ended."""
-    assert await process.gone(60) == code, process.tail()
+async def told(process: Process, code: int = 0, seconds: float = 60) -> str:
+    """The last of what it said, when it has ended."""
+    assert await process.gone(seconds) == code, process.tail()
     return process.tail()
 
 
@@ -70,11 +70,11 @@ async def test_a_killed_import_goes_on_and_the_same_file_adds_nothing(
     first = importer(line, *command)
 
     async def far_enough() -> bool:
-        return f"sent {MOST_AHEAD}\n" in first.tail()
+        return f"sent {LEAST_AHEAD}\n" in first.tail()
 
     await eventually(far_enough, what="the first batches to be sent")
     first.kill()
-    assert await sent(line) == MOST_AHEAD
+    assert await sent(line) == LEAST_AHEAD
     (job,) = [Job.from_bytes(value) for value in (await line.compacted("jobs")).values()]
     assert (len(job.event_ids), job.state, dict(job.refused)) == (COUNT, "running", {"import:invalid": 1})
     shown = await told(importer(line, "--status", job.job_id))
@@ -104,16 +104,16 @@ async def test_a_killed_import_goes_on_and_the_same_file_adds_nothing(
 async def test_a_cancelled_import_sends_no_more(kafka: EmbeddedKafka, tmp_path: Path) -> None:
     # Nobody handles anything: it waits at the most that may be on its way.
     async with pipeline(kafka.bootstrap, "cancelled.", partitions=2) as line:
-        running = importer(line, str(history(tmp_path, 3 * MOST_AHEAD)), "--namespace", "shop", "--user", "Ann")
+        running = importer(line, str(history(tmp_path, 3 * LEAST_AHEAD)), "--namespace", "shop", "--user", "Ann")
 
         async def far_enough() -> bool:
-            return f"sent {MOST_AHEAD}\n" in running.tail()
+            return f"sent {LEAST_AHEAD}\n" in running.tail()
 
         await eventually(far_enough, what="the first batches to be sent")
         task_id = next(word for word in running.tail().split() if word.startswith("task_"))
         assert "cancelled: " in await told(importer(line, "--cancel", task_id))
         assert "cancelled: " in await told(running, 1)
-        assert await sent(line) == MOST_AHEAD
+        assert await sent(line) == LEAST_AHEAD
 
 
 async def test_over_http(line: Pipeline, stages: Process, tmp_path: Path) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import socket
+import tracemalloc
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,15 +17,32 @@ from zoneinfo import ZoneInfo
 import pytest
 from typer.testing import CliRunner
 
-from schemas import Job, Message, Receipt, Tenant
+from schemas import ConversationEvent, Job, Message, Receipt, Tenant
 from streams import client, compacted
 from streams.cli import app, import_chats
 from streams.errors import DependencyDown
-from streams.imports.conversations import LONG_CHARS, Conversation
-from streams.imports.formats import detect, parse
-from streams.imports.task import Batch, Received, batch, status_of
+from streams.imports.conversations import LONG_CHARS, Conversation, Problem
+from streams.imports.formats import Format, detect, read
+from streams.imports.pace import LEAST_AHEAD, MOST_AHEAD, SECONDS, Pace
+from streams.imports.spool import IN_MEMORY_BYTES
+from streams.imports.task import Batch, Received, batch, received, status_of
 from streams.settings import load_settings
 from tests.unit.http.gateway import gateway, settings_for
+
+
+@dataclass
+class Parsed:
+    format: str
+    conversations: list[Conversation]
+    problems: list[Problem]
+
+
+def parse(text: str, form: Format = "auto", zone: ZoneInfo | None = None) -> Parsed:
+    read_as, found = read(io.StringIO(text, newline="\n"), form, zone)
+    all_of_it = list(found)
+    conversations = [one for one in all_of_it if isinstance(one, Conversation)]
+    return Parsed(read_as, conversations, [one for one in all_of_it if isinstance(one, Problem)])
+
 
 JSONL = """{"time": "2026-03-02T09:00:00Z", "text": "I moved to Bonn."}
 
@@ -128,7 +148,7 @@ and its second line
         ("Bob", "周五见"),
     ]
     assert (second.where, second.messages[0].text) == ("line 7", "back")
-    assert [p.where for p in parsed.problems] == ["line 1", "line 5", "line 9", "line 8"]
+    assert [p.where for p in parsed.problems] == ["line 1", "line 5", "line 8", "line 9"]
     assert "second line" not in repr(parsed)
 
 
@@ -335,7 +355,7 @@ def test_a_part_has_so_many_bytes_and_a_long_message_is_alone() -> None:
     parsed = parse("\n".join(f"2026-03-02 09:{n:02} A: {text}" for n in range(50)))
     assert {len(c.messages) for c in parsed.conversations} == {13, 11}
     made = batch(TENANT, parsed.conversations)
-    assert (len(made.events), made.refused) == (4, {})
+    assert (len(made.event_ids), made.refused) == (4, {})
     texts = ["a", "b", "x" * (LONG_CHARS + 1), "c", "d"]
     parsed = parse("\n".join(f"2026-03-02 09:0{n} A: {text}" for n, text in enumerate(texts)))
     assert [len(c.messages) for c in parsed.conversations] == [2, 1, 2]
@@ -345,32 +365,54 @@ TENANT = Tenant(namespace="shop", user_id="张三")
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
 
+def events(made: Batch) -> list[ConversationEvent]:
+    return list(made.events.events(set(made.event_ids)))
+
+
 def lines(*texts: str) -> list[Conversation]:
     return [Conversation(f"line {n}", NOON, (Message(text=text),)) for n, text in enumerate(texts)]
 
 
 def test_the_same_conversation_is_the_same_event_wherever_it_stands() -> None:
     one = batch(TENANT, lines("a", "b", "a"))
-    ids = [event.event_id for event in one.events]
+    ids = one.event_ids
+    assert [event.event_id for event in events(one)] == ids
     assert len(set(ids)) == 3
     more = batch(TENANT, lines("new", "b", "a", "a"))
-    assert set(ids) < {event.event_id for event in more.events}
+    assert set(ids) < set(more.event_ids)
     assert more.task_id != one.task_id == batch(TENANT, lines("a", "a", "b")).task_id
     stranger = batch(Tenant(namespace="shop", user_id="李四"), lines("a", "b", "a"))
-    assert not {event.event_id for event in stranger.events} & set(ids)
+    assert not set(stranger.event_ids) & set(ids)
 
 
 def test_what_can_not_be_sent_stops_nothing_else() -> None:
-    made = batch(TENANT, lines("a", "\ud800", "x" * 3_000_000), unread=2)
-    assert [event.messages[0].text for event in made.events] == ["a"]
+    found = [Problem("line 7", "not JSON"), *lines("a", "\ud800", "x" * 3_000_000), Problem("line 8", "not JSON")]
+    made = batch(TENANT, found)
+    assert [event.messages[0].text for event in events(made)] == ["a"]
     assert made.refused == {"import:invalid": 3, "import:too_large": 1}
-    assert [where for where, _ in made.problems] == ["line 1", "line 2"]
+    assert [where for where, _ in made.problems] == ["line 7", "line 1", "line 2", "line 8"]
     assert made.task_id != batch(TENANT, lines("a")).task_id
+
+
+def test_a_long_history_takes_no_more_memory_than_a_short_one() -> None:
+    text = "x" * 30_000
+    rows = (json.dumps({"time": number, "text": f"{number} {text}"}) + "\n" for number in range(1000))
+    chat = (f"2026-03-02 09:{number % 60:02} A: {text}\n" for number in range(1000))
+    for lines in (rows, chat):
+        tracemalloc.start()
+        try:
+            made = batch(TENANT, read(lines)[1])
+            sent = made.events.events(set(made.event_ids))
+            assert sum(len(message.text) for event in sent for message in event.messages) >= 30_000_000
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        assert peak < 4 * IN_MEMORY_BYTES
 
 
 def test_a_status_counts_receipts() -> None:
     made = batch(TENANT, lines("a", "b", "c", "d"))
-    ids = tuple(event.event_id for event in made.events)
+    ids = tuple(made.event_ids)
     job = Job(
         namespace="shop",
         user_id="张三",
@@ -385,15 +427,15 @@ def test_a_status_counts_receipts() -> None:
 
     def receipt(event_id: str, seconds: int, **fields: str) -> Received:
         given = {"namespace": "shop", "user_id": "张三", "event_id": event_id, **fields}
-        return Received(Receipt.model_validate(given), NOON + timedelta(seconds=seconds))
+        return received(Receipt.model_validate(given), NOON + timedelta(seconds=seconds))
 
-    received = {
+    known = {
         ids[0]: receipt(ids[0], 1, outcome="stored"),
         ids[1]: receipt(ids[1], 4, outcome="skipped", stage="extract", reason="small_talk"),
         ids[2]: receipt(ids[2], 2, outcome="parked", stage="redact", reason="too_large"),
         "another": receipt("another", 9, outcome="stored"),
     }
-    status = status_of(job, received)
+    status = status_of(job, known)
     assert status.model_dump(exclude={"task_id"}) == {
         "state": "running",
         "total": 7,
@@ -407,8 +449,8 @@ def test_a_status_counts_receipts() -> None:
         "remaining_seconds": 1.3,
     }
     cancelled = job.model_copy(update={"state": "cancelled"})
-    assert status_of(cancelled, received).state == "cancelled"
-    assert status_of(cancelled, {**received, ids[3]: receipt(ids[3], 5, outcome="stored")}).state == "done"
+    assert status_of(cancelled, known).state == "cancelled"
+    assert status_of(cancelled, {**known, ids[3]: receipt(ids[3], 5, outcome="stored")}).state == "done"
     assert status_of(job, {}).per_second is None
 
 
@@ -438,7 +480,7 @@ def test_the_command_tells_what_is_refused(tmp_path: Path, sent: list[Batch], pr
     assert code == 1
     assert "line 2: has more than 2 MiB" in said
     assert "line 3: its text" in said
-    assert [len(one.events) for one in sent] == ([] if preview else [1])
+    assert [len(one.event_ids) for one in sent] == ([] if preview else [1])
 
 
 def test_without_a_timezone_the_namespace_has_its_own(tmp_path: Path, sent: list[Batch]) -> None:
@@ -446,7 +488,7 @@ def test_without_a_timezone_the_namespace_has_its_own(tmp_path: Path, sent: list
     file.write_text('{"text": "a", "time": "2026-03-02T09:00:00"}\n', encoding="utf-8")
     assert command(str(file))[0] == 0
     assert command(str(file), "--timezone", "Asia/Shanghai")[0] == 0
-    assert [(one.timezone, one.occurred_at) for (one,) in (made.events for made in sent)] == [
+    assert [(one.timezone, one.occurred_at) for (one,) in map(events, sent)] == [
         (None, datetime(2026, 3, 2, 9, tzinfo=UTC)),
         ("Asia/Shanghai", datetime(2026, 3, 2, 1, tzinfo=UTC)),
     ]
@@ -494,8 +536,21 @@ async def test_a_request_has_a_deadline(tmp_path: Path, monkeypatch: pytest.Monk
         await asyncio.Event().wait()
         yield []
 
-    monkeypatch.setattr(compacted, "read", silent)
+    monkeypatch.setattr(compacted.Follower, "new", silent)
     settings = settings_for(tmp_path, http_auth="off", http_deadline_seconds=0.1)
     async with gateway(settings) as http:
         answer = await http.request(method, "/memory/import/task_" + "0" * 32)
     assert (answer.status_code, "again" in answer.json()["detail"]) == (504, True)
+
+
+def test_an_import_runs_as_far_ahead_as_it_is_worked_off() -> None:
+    pace = Pace()
+    assert pace.ahead == LEAST_AHEAD
+    for second in range(20):
+        pace.ended(float(second), 90)
+    assert pace.ahead == 90 * (SECONDS + 1)
+    pace.ended(20.0, 10 * MOST_AHEAD)
+    assert pace.ahead == MOST_AHEAD
+    # Nothing has come back for a while.
+    pace.ended(40.0, 0)
+    assert pace.ahead == LEAST_AHEAD

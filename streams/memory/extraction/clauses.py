@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 _EN_CUT = re.compile(
     r"(?<=[.!?;])\s|[—–]|\s-\s|\n|,?\s(?=(?:can|could|would|will) you\b)"
     r"|,\s(?=(?:what|how|why|which|is|are|any)\b[^,]*\?)|:\s"
 )
-_EN_ASKS = re.compile(
-    r"\?|^\W*(?:(?:ok|okay|also|and|so|but|please|then|now|or)\W+)*(?:can|could|would|will) (?:you|we|i)\b"
+_EN_ASKS = re.compile(  # and whatever holds a question mark
+    r"^\W*(?:(?:ok|okay|also|and|so|but|please|then|now|or)\W+)*(?:can|could|would|will) (?:you|we|i)\b"
     r"|^\W*(?:what|how|why|which|who|where|is it|are there|any)\b"
 )
 EN_REQUEST = re.compile(
@@ -57,6 +58,7 @@ class Clauses:
     questions: int = 0
 
 
+@lru_cache(maxsize=16)  # a message is asked about for what it wants and for what it is worth
 def clauses(folded: str, lang: str) -> Clauses:
     """`folded`: lower case, straight apostrophes, quotations blanked."""
     return _chinese(folded[:_LONGEST]) if lang == "zh" else _english(folded[:_LONGEST])
@@ -67,9 +69,9 @@ def _english(text: str) -> Clauses:
     for clause in _EN_CUT.split(text):
         if not clause or not clause.strip():
             continue
-        if _EN_ASKS.search(clause):
+        if "?" in clause or _EN_ASKS.match(clause):
             questions += 1
-        elif EN_REQUEST.search(clause):
+        elif EN_REQUEST.match(clause):
             requests += 1
         elif not _EN_FIRST.search(clause):
             other += 1
@@ -86,7 +88,7 @@ def _chinese(text: str) -> Clauses:
         clause = match.group()
         if _ZH_ASKS.search(clause):
             questions += 1
-        elif ZH_REQUEST.search(clause):
+        elif ZH_REQUEST.match(clause):
             requests += 1
         elif "我" in clause or "咱" in clause:
             own += 1

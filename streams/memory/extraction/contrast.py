@@ -8,50 +8,60 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from streams.memory.extraction.cued import Cued
+
 _OLD = r"(?P<o>[^,;.!?\n，。；！？]{1,40}?)"
 _NO_CLAUSE = r"(?!(?:it|they|he|she|i|we|you|that|this|there)\b)(?=\S)"
 _AUXILIARY = (
     r"(?<!do )(?<!does )(?<!did )(?<!can )(?<!could )(?<!will )(?<!would )(?<!should )(?<!have )(?<!has )"
     r"(?<!am )(?<!['’]m )"
 )
+# Words of which one is in it, the form, what holds.
 _FORMS = (
     # "is not (on) Tuesday but (on) Wednesday"
     (
+        "but",
         rf"(?P<k>\b(?:is|are|was|were|am)|['’](?:s|re|m))(?: not|n['’]t) {_OLD},? but (?:rather )?{_NO_CLAUSE}",
         r"\g<k> ",
     ),
     # "isn't Tuesday, it's Wednesday"
     (
+        "not isn aren wasn weren amn sn ren mn",
         rf"(?P<k>\b(?:is|are|was|were|am)|['’](?:s|re|m))(?: not|n['’]t) {_OLD}, (?:it['’]?s|it is|they['’]re|i['’]m"
         rf"|i am) (?=\S)",
         r"\g<k> ",
     ),
-    (rf"{_AUXILIARY}\bnot {_OLD},? but (?:rather )?{_NO_CLAUSE}", ""),
+    ("but", rf"{_AUXILIARY}\bnot {_OLD},? but (?:rather )?{_NO_CLAUSE}", ""),
     # "Bonn, not Berlin", "on Wednesday instead of Tuesday"
-    (rf"(?:,| —|—| -) ?(?:and )?not (?!that|only|just|sure|really|so|too|very|yet|any|a\b){_OLD}(?=$|[.!;])", ""),
-    (rf" (?:instead of|rather than) {_OLD}(?=$|[,.!;])", ""),
-    (r"不是(?P<o>[^，。；！？\n]{1,30}?)[，,]?\s*(?:而是|是)(?=\S)", "是"),
     (
+        "not",
+        rf"(?:,| —|—| -) ?(?:and )?not (?!that|only|just|sure|really|so|too|very|yet|any|a\b){_OLD}(?=$|[.!;])",
+        "",
+    ),
+    ("instead rather", rf" (?:instead of|rather than) {_OLD}(?=$|[,.!;])", ""),
+    ("", r"不是(?P<o>[^，。；！？\n]{1,30}?)[，,]?\s*(?:而是|是)(?=\S)", "是"),
+    (
+        "",
         r"不(?P<k>叫|住在?|在|姓|用|喜欢|去|要|爱)(?P<o>[^，。；！？\n]{1,30}?)[，,]\s*(?:我|而是|现在|其实|改"
         r"|是)*(?P=k)(?=\S)",
         r"\g<k>",
     ),
-    (r"(?P<k>[^，。；！？\n]{2,40})[，,]\s*(?:而)?不是(?P<o>[^，。；！？\n]{1,30}?)(?=[。！]|$)", r"\g<k>"),
+    ("", r"(?P<k>[^，。；！？\n]{2,40})[，,]\s*(?:而)?不是(?P<o>[^，。；！？\n]{1,30}?)(?=[。！]|$)", r"\g<k>"),
 )
-_CONTRASTS = tuple((re.compile(expression, re.IGNORECASE), holds) for expression, holds in _FORMS)
-_CORRECTS = re.compile(
+_CONTRASTS = tuple((Cued(words, expression), holds) for words, expression, holds in _FORMS)
+_CORRECTS = Cued(
+    "correction correct correcting misspoke meant mistyped mistake typo wrong sorry earlier before",
     r"\b(?:correction|correct(?:ing)? (?:myself|that|something)|i (?:misspoke|meant|mistyped)|what i meant"
     r"|my mistake|typo|i was wrong|sorry, (?:i|it))\b"
     r"|\b(?:earlier|before)\b.{0,40}\b(?:wrong|mistake|not|said)\b|更正|纠正|说错|记错|写错|打错|搞错|弄错|口误"
     r"|笔误|应该是",
-    re.IGNORECASE,
 )
 _DENIES = re.compile(r"not\b|n['’]t\b|instead|rather|不", re.IGNORECASE)
 _ARTICLE = re.compile(r"^(?:on|in|at|to|the|a|an) ", re.IGNORECASE)
-_ENDS = re.compile(
+_ENDS = Cued(
+    "longer more anymore quit stopped gave given",
     r"\b(?:no longer|any ?more|any longer|quit|stopped|gave up|given up)\b|不再|戒了|早就不|已经不"
     r"|没再",
-    re.IGNORECASE,
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from streams.memory.extraction.cued import Cued
 from streams.memory.extraction.lang import CJK, fold
 
 _LATIN_NAME = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z][\w’'&-]*(?: (?:of |the )?[A-Z][\w’'&-]*){0,4}")
@@ -95,41 +96,48 @@ _CHINESE_TOPIC = {name: re.compile(chinese) for name, (_, chinese) in _TOPICS.it
 _WORD = re.compile(r"[a-z]+")
 _MOST_TAGS = 4
 
-_EMOTIONS: dict[str, str] = {
-    "anxious": r"anxious|nervous|worried|afraid|scared|stressed|overwhelmed|panick\w*|焦虑|担心|紧张|害怕|慌"
-    r"|压力(?:很|好|特别|太)?大",
-    "sad": r"sad|depressed|heartbroken|lonely|upset|disappointed|难过|伤心|失落|沮丧|孤独|舍不得|失望",
-    "angry": r"angry|furious|annoyed|frustrated|mad at|irritated|生气|愤怒|气死|恼火|烦死?了?|火大",
-    "tired": r"tired|exhausted|burn(?:ed|t) out|worn out|累|疲惫|精疲力尽|困死",
-    "happy": r"happy|glad|excited|thrilled|delighted|overjoyed|proud|开心|高兴|激动|兴奋|自豪|期待",
-    "grateful": r"grateful|thankful|感恩|感激",
-    "guilty": r"guilty|ashamed|embarrassed|regret|内疚|后悔|尴尬|惭愧",
+# Phrases of one or more English words, and a Chinese expression.
+_EMOTIONS: dict[str, tuple[str, str]] = {
+    "anxious": (
+        "anxious|nervous|worried|afraid|scared|stressed|overwhelmed|panicked|panicking|panicky",
+        "焦虑|担心|紧张|害怕|慌|压力(?:很|好|特别|太)?大",
+    ),
+    "sad": ("sad|depressed|heartbroken|lonely|upset|disappointed", "难过|伤心|失落|沮丧|孤独|舍不得|失望"),
+    "angry": ("angry|furious|annoyed|frustrated|mad at|irritated", "生气|愤怒|气死|恼火|烦死?了?|火大"),
+    "tired": ("tired|exhausted|burned out|burnt out|worn out", "累|疲惫|精疲力尽|困死"),
+    "happy": ("happy|glad|excited|thrilled|delighted|overjoyed|proud", "开心|高兴|激动|兴奋|自豪|期待"),
+    "grateful": ("grateful|thankful", "感恩|感激"),
+    "guilty": ("guilty|ashamed|embarrassed|regret", "内疚|后悔|尴尬|惭愧"),
 }
 _EMOTION = {
-    name: re.compile(
-        rf"\b(?:i(?:['’]m| am| was| feel| felt|['’]ve been)|makes? me|made me)(?: \w+){{0,2}} (?:{expression})\b"
-        rf"|我[^，。！？]{{0,8}}(?:{expression})",
-        re.IGNORECASE,
+    name: Cued(
+        english.replace("|", " "),
+        rf"\b(?:i(?:['’]m| am| was| feel| felt|['’]ve been)|makes? me|made me)(?: \w+){{0,2}} (?:{english})\b"
+        rf"|我[^，。！？]{{0,8}}(?:{english}|{chinese})",
     )
-    for name, expression in _EMOTIONS.items()
+    for name, (english, chinese) in _EMOTIONS.items()
 }
-_OF_SPEAKER = re.compile(r"\b(?:[iI]|[mM][eE])\b|我")  # without one no expression above matches
-_ANY_EMOTION = re.compile("|".join(_EMOTIONS.values()), re.IGNORECASE)
-_EVENT = re.compile(
+_OF_SPEAKER = Cued("i me", r"\b(?:i|me)\b|我")  # without one no expression above matches
+_ANY_EMOTION = Cued(  # a first look, above all at Chinese
+    " ".join(english.replace("|", " ") for english, _ in _EMOTIONS.values()),
+    "|".join(f"{english}|{chinese}" for english, chinese in _EMOTIONS.values()),
+)
+_EVENT = Cued(
+    "meeting interview appointment exam wedding conference trip flight concert party deadline presentation demo "
+    "release launch workshop marathon surgery graduation move vacation holiday dinner birthday",
     r"\b(?:meeting|interview|appointment|exam|wedding|conference|trip|flight|concert|party|deadline|presentation"
     r"|demo|release|launch|workshop|marathon"
     r"|surgery|graduation|move|vacation|holiday|dinner|birthday)\b|会议|开会|面试|预约|考试|婚礼|大会|出差|航班"
     r"|演唱会|聚会|聚餐|发布会|发布|上线|手术|毕业"
     r"|搬家|旅行|旅游|体检|答辩|比赛|评审|生日",
-    re.IGNORECASE,
 )
-_TEMPORARY = re.compile(
+_TEMPORARY = Cued(
+    "just only now temporary temporarily being",
     r"\b(?:(?:just|only) (?:for )?(?:this|today|tonight|tomorrow|the (?:next|coming))\b|this \w+ only|for now"
     r"|temporar(?:y|ily)|for the time being"
     r"|(?:today|tonight|tomorrow) only|only for)\b|暂时|临时|只(?:有|在|是)?(?:今|这|明|本)|就(?:今天"
     r"|这[周次两几])|(?:这|本)(?:周|个?月|两天"
     r"|几天|段时间)[^，。]{0,4}先|这(?:段时间|几天|两天|阵子)(?:先|暂)?|仅限?(?:今|本|这)",
-    re.IGNORECASE,
 )
 
 

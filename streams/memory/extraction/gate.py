@@ -163,7 +163,7 @@ _EN_DETAIL = re.compile(
     r"|april|june|"
     r"july|august|september|october|november|december)\b|[€$£¥%]|\[[A-Z_]+_\d+\]"
 )
-_EN_WORD = re.compile(r"[a-z0-9\u00c0-\u024f]+(?:['’-][a-z0-9]+)*", re.IGNORECASE)
+_EN_WORD = re.compile(r"[a-z0-9\u00c0-\u024f]+(?:['’-][a-z0-9]+)*")  # of folded text
 # Manners of other languages are not known here: what is longer than a greeting is taken as saying something.
 _OTHER_LETTER = re.compile(r"[^\W\d_a-zA-Z\u00c0-\u024f]")
 _LONGEST_OTHER_GREETING = 12  # letters

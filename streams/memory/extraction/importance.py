@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
+from streams.memory.extraction.cued import Cued
 
 # A standing rule is what every later answer has to obey.
-STANDING = re.compile(
+STANDING = Cued(
+    "now forward default rule whenever every future ever always never remember",
     r"\b(?:from now on(?!,? (?:i\b|i['’]|you(?: are| will be|['’]re)))|going forward|by default|as a rule"
     r"|whenever (?:you|i)\b|every time (?:you|i)\b"
     r"|for (?:all )?future \w+|don['’]?t ever|in future,)"
@@ -13,19 +14,19 @@ STANDING = re.compile(
     r"|the\b|so\b|as\b)\w+"
     r"|\b(?:please )?remember(?: that)? (?:i\b|i['’]|my\b|this\b)"
     r"|(?:以后|今后|往后|从现在起|从今(?:天|往后))(?!的)|每次都|一律|默认(?:用|按|是|就)|请?(?:帮我)?记(?:住|得)(?!了)|别再|不要再|都按(?:这|此)",
-    re.IGNORECASE,
 )
-_STRONG = re.compile(
+_STRONG = Cued(
+    "must critical crucial essential important absolutely strictly severe severely serious seriously deadly "
+    "urgent emergency never stand hate love priority negotiable",
     r"\b(?:must|critical|crucial|essential|important|absolutely|strictly|severe(?:ly)?|serious(?:ly)?|deadly"
     r"|urgent|emergency|never|can['’]?t stand|hate"
     r"|love|top priority|non-negotiable)\b|必须|一定要|千万|绝对|严重|致命|重要|紧急|关键|特别|非常|最|绝不",
-    re.IGNORECASE,
 )
-_WEAK = re.compile(
+_WEAK = Cued(
+    "maybe perhaps might sort kind bit slightly sometimes occasionally now once time sure",
     r"\b(?:maybe|perhaps|might|sort of|kind of|a bit|slightly|sometimes|occasionally|for now|just this once"
     r"|this time|not sure)\b"
     r"|可能|也许|大概|有点|偶尔|有时|暂时|这次|不太确定|好像",
-    re.IGNORECASE,
 )
 
 

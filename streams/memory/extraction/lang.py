@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 CJK = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f"
 _CJK_CHARACTER = re.compile(f"[{CJK}]")
@@ -15,9 +16,10 @@ MAX_CJK = 100
 MAX_LATIN = 300
 
 
+@lru_cache(maxsize=32)  # a sentence is asked about many times in a row
 def language(text: str) -> str:
     """`zh` when at least a third of the words are Chinese characters counted in pairs, else `en`."""
-    characters = len(_CJK_CHARACTER.findall(text))
+    characters = 0 if text.isascii() else len(_CJK_CHARACTER.findall(text))
     if not characters:
         return "en"
     return "zh" if characters >= len(_LATIN_WORD.findall(text)) else "en"

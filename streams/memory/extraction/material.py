@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from streams.memory.extraction.cued import Cued
 from streams.memory.extraction.lang import is_chinese
 
 # Blocks that an agent prepends from its own memory: never new, whoever sends them back.
@@ -35,7 +36,10 @@ CODE_LINE = re.compile(
 )
 _QUOTED_MAIL = re.compile(r"^\s*>.*$", re.MULTILINE)
 # An order to work on a text, and the text: everything after the head belongs to somebody else.
-_WORK_ON = re.compile(
+_WORK_ON = Cued(
+    "re rewrite rephrase paraphrase proof proofread polish summarise summarize translate correct edit improve clean "
+    "fix review shorten simplify expand respond reply convert analyse analyze grade check explain read optimise "
+    "optimize revise use below following attached here sent received this",
     r"(?:^\W*|[.!?,]\s*|\b(?:you|please|to|and|then|now) )(?:re-?write|re-?phrase|paraphrase|proof-?read|polish"
     r"|summari[sz]e|translate|correct"
     r"|edit|improve|clean|fix|review|shorten|simplify|expand|respond|reply|convert|analy[sz]e|grade|check|explain"
@@ -43,7 +47,6 @@ _WORK_ON = re.compile(
     r"|\b(?:below|the following|attached|here(?:['’]s| is| are) (?:an?|the|my|some|his|her|their)|sent me|i received"
     r"|this (?:email|text|message|article|paragraph|letter|code|essay|sentence|post|part|slide|is the))\b"
     r"|翻译|润色|改写|改一下这|总结一?下|修改|校对|以下|如下|下面(?:是|这)|这[段篇](?:话|文|代码|内容)|回复(?:一下)?这|原文",
-    re.IGNORECASE,
 )
 _HEAD = re.compile(r"[^\n]{1,300}?(?::\s*\n?|：\s*\n?|\n)")
 # Looked for in "\n" + text: a search that begins with one letter is many times faster than one that begins with "^".

@@ -20,9 +20,9 @@ from streams.memory.extraction.gate import gate, placeholder_only, says_somethin
 from streams.memory.extraction.grounding import grounded
 from streams.memory.extraction.lang import fold, is_chinese, language, words
 from streams.memory.extraction.material import own_words
-from streams.memory.extraction.reply import REPLY_SCHEMA, items
+from streams.memory.extraction.reply import items, reply_schema
 from streams.memory.extraction.result import Extraction, Extractor, SentenceTrace
-from streams.memory.extraction.rules import MAX_CANDIDATES, validity
+from streams.memory.extraction.rules import MAX_CANDIDATES, main_reason, validity
 from streams.memory.extraction.sentences import sentences
 from streams.memory.extraction.slots import NOUNS, SLOTS, slot_for
 from streams.memory.extraction.speakers import first_person
@@ -84,7 +84,7 @@ class ModelExtractor:
         self._attempts = attempts
         self._deadline = deadline_seconds
         self._max_tokens = max_tokens
-        self._schema = REPLY_SCHEMA if json_schema else None
+        self._json_schema = json_schema
         self._fallback = fallback
 
     @property
@@ -98,7 +98,7 @@ class ModelExtractor:
     async def extract(self, event: RedactedEvent) -> Extraction:
         readable, reasons = _readable(event)
         if not readable:
-            return Extraction((), max(reasons, key=reasons.count) if reasons else "nothing_to_keep")
+            return Extraction((), main_reason(reasons))
         try:
             found = [item for batch in _batches(readable) for item in await self._ask(event, batch)]
         except DependencyDown:
@@ -110,9 +110,11 @@ class ModelExtractor:
 
     async def _ask(self, event: RedactedEvent, batch: Sequence[Passage]) -> list[dict[str, Any]]:
         turns = build_turns(event, batch, self._prompt)
+        most = MAX_CANDIDATES * len({passage.message for passage in batch})
+        schema = reply_schema(most) if self._json_schema else None
         for _ in range(self._attempts):
             reply = await self._chat.complete(
-                turns, json_schema=self._schema, max_tokens=self._max_tokens, deadline_seconds=self._deadline
+                turns, json_schema=schema, max_tokens=self._max_tokens, deadline_seconds=self._deadline
             )
             found = items(reply.text)
             if found is not None and (not found or any(_usable(item) for item in found)):
@@ -196,7 +198,7 @@ def assemble(found: Sequence[Mapping[str, Any]], event: RedactedEvent) -> Extrac
     if candidates:
         return Extraction(tuple(candidates), None, tuple(trace))
     reasons = [step.why for step in trace]
-    return Extraction((), max(reasons, key=reasons.count) if reasons else "nothing_to_keep", tuple(trace))
+    return Extraction((), main_reason(reasons), tuple(trace))
 
 
 def _usable(item: Mapping[str, Any]) -> bool:

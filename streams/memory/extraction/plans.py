@@ -6,9 +6,11 @@ import re
 from datetime import datetime
 
 from schemas import TimeRef
+from streams.memory.extraction.cued import Cued
 from streams.memory.extraction.slots import SLOTS, Slot
 
-_AHEAD = re.compile(
+_AHEAD = Cued(
+    "i we my",
     r"\b(?:i|we)(?:['’]m| am|['’]re| are)? (?:\w+ )?(?:going to|want to|planning to|plan to|about to|will|need to"
     r"|have to"
     r"|must|hope to|intend to|leaving|flying"
@@ -18,19 +20,18 @@ _AHEAD = re.compile(
     r"|surgery)\b|\bmy (?:\w+ ){0,3}?(?:appointment"
     r"|meeting|interview|flight|exam|trip|presentation|wedding|surgery|visa|lease|contract)\b"
     r"|我们?[^，。？]{0,20}(?:要|打算|准备|计划|得|会|去|有个?|需要|约了|出差|开会|面试|考试|见|飞|回)",
-    re.IGNORECASE,
 )
-_BEHIND = re.compile(
+_BEHIND = Cued(
+    "i we",
     r"\b(?:i|we) (?:\w+ly )?(?:was|were|had|did|went|got|bought|made|found|took|saw|met|left|ran|won|lost|\w{2,}ed)\b"
     r"|我们?[^，。？]{0,25}(?:了|过)(?=[^吗呢？?]|$)",
-    re.IGNORECASE,
 )
-_DONE = re.compile(
+_DONE = Cued(
+    "i we",
     r"\b(?:i|we)(?:['’]ve| have)? (?:\w+ly |just |already )*(?:finished|completed|submitted|shipped|passed"
     r"|launched|wrapped up|published|handed in)\b"
     r"|(?:已经|刚刚?|终于|都)[^，。？]{0,12}(?:完成|做完|写完|看完|学完|读完|提交|搞定|通过|上线|交了|做到|完了)"
     r"|(?:完成|做完|写完|搞定|通过)了",
-    re.IGNORECASE,
 )
 THIS_MOMENT = frozenset({"now", "right now", "just now", "现在", "目前", "此刻", "这会儿"})
 _ERRAND = re.compile(

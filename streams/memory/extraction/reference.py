@@ -40,7 +40,7 @@ _TAIL = 24  # characters at the end of a sentence, where "like that" stands
 
 def points_back(sentence: str) -> bool:
     """A standing rule whose content was said before ("from now on do it like that")."""
-    return bool(_DEICTIC.search(sentence[-_TAIL:]) and STANDING.search(sentence))
+    return bool(STANDING.search(sentence) and _DEICTIC.search(sentence[-_TAIL:]))
 
 
 def agreed(earlier: Sequence[Message]) -> str | None:

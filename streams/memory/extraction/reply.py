@@ -35,12 +35,16 @@ ITEM_SCHEMA: Mapping[str, Any] = {
     ],
     "additionalProperties": False,
 }  # fmt: skip
-REPLY_SCHEMA: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {"memories": {"type": "array", "items": ITEM_SCHEMA}},
-    "required": ["memories"],
-    "additionalProperties": False,
-}
+
+
+def reply_schema(most: int) -> Mapping[str, Any]:
+    """Of an answer with at most `most` memories: a small model repeats itself until something stops it."""
+    return {
+        "type": "object",
+        "properties": {"memories": {"type": "array", "items": ITEM_SCHEMA, "maxItems": most}},
+        "required": ["memories"],
+        "additionalProperties": False,
+    }
 
 
 def items(text: str) -> list[dict[str, Any]] | None:

@@ -23,7 +23,7 @@ class SentenceTrace:
 class Extraction:
     """`skipped`: one reason word when there are no candidates, e.g. `small_talk`, `question`, `nothing_to_keep`.
 
-    `version` is set when another extractor than the one that was asked gave the answer.
+    `version` is set when another extractor than the one that was asked gave the answer; it used no prompt.
     """
 
     candidates: tuple[Candidate, ...]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -12,6 +13,7 @@ from schemas import Candidate, Layer, MemoryType, Message, RedactedEvent
 from streams.memory.extraction import details
 from streams.memory.extraction.clauses import clauses
 from streams.memory.extraction.condense import condense
+from streams.memory.extraction.cued import Cued
 from streams.memory.extraction.gate import gate, placeholder_only, says_something
 from streams.memory.extraction.importance import STANDING, importance
 from streams.memory.extraction.lang import language
@@ -107,7 +109,7 @@ class RuleExtractor:
             trace += [SentenceTrace(place, v.sentence.start, v.sentence.end, bool(v.found), v.why) for v in verdicts]
             candidates += _strongest([_candidate(one, v, scene) for v in verdicts for one in v.found])
         reasons = [step.why for step in trace if not step.kept]
-        return Extraction(tuple(candidates), None if candidates else _main(reasons), tuple(trace))
+        return Extraction(tuple(candidates), None if candidates else main_reason(reasons), tuple(trace))
 
 
 def _closed(scene: _Scene) -> str | None:
@@ -127,9 +129,9 @@ def _strongest(found: list[Candidate]) -> list[Candidate]:
     return sorted(strongest, key=lambda c: (c.start, c.end))
 
 
-def _main(reasons: list[str]) -> str:
+def main_reason(reasons: Sequence[str]) -> str:
     """One word for an event from which nothing was kept: the reason that comes up most."""
-    return max(reasons, key=reasons.count) if reasons else "nothing_to_keep"
+    return Counter(reasons).most_common(1)[0][0] if reasons else "nothing_to_keep"
 
 
 def _read(scene: _Scene) -> list[_Verdict]:
@@ -238,8 +240,11 @@ def _dated(text: str, scene: _Scene) -> Slot | None:
     return plan(bare, scene.timing(text).time, scene.said_at)
 
 
+_PRONOUN = Cued("he she they", r"\b(?:he|she|they)\b|[他她]")
+
+
 def _pronoun(text: str) -> bool:
-    return bool(re.search(r"\b(?:he|she|they)\b|[他她]", text, re.IGNORECASE))
+    return _PRONOUN.search(text) is not None
 
 
 def _pointing_back(sentence: Sentence, lang: str, scene: _Scene) -> _Verdict:
@@ -324,11 +329,12 @@ def validity(slot: Slot, when: Timing, temporary: bool) -> tuple[datetime | None
     return start, when.until
 
 
-_PREFERS = re.compile(
+_PREFERS = Cued(
+    "prefer like love hate enjoy rather favorite favourite want keep avoid instead always never usually tend "
+    "please more",
     r"\b(?:prefer|like|love|hate|enjoy|rather|favou?rite|don['’]t want|i want|i['’]d like|keep|avoid|instead"
     r"|always|never|usually|tend to|please|no more)\b"
     r"|喜欢|讨厌|偏好|想要|更想|不想|不要|别|习惯|最好|尽量|就按|就行|宁愿|受不了",
-    re.IGNORECASE,
 )
 _WORKS = re.compile(
     r"\bi(?:['’]m| am|['’]ve been) (?:\w+ )?(?:work|writ|build|prepar|draft|edit|learn|study|finish|mak"

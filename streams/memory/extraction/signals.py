@@ -7,6 +7,7 @@ The weights were fitted by logistic regression on one half of public dialogues a
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from streams.memory.extraction.clauses import EN_REQUEST, ZH_REQUEST, Clauses, clauses
@@ -25,18 +26,24 @@ class Worth:
 
 @dataclass(frozen=True, slots=True)
 class _Signal:
-    """Shown when one of its words occurs (any text when it has none) and `expression`, if any, is found."""
+    """Shown when one of its words occurs (any text when it has none) and `find`, if any, finds something."""
 
     name: str
     weight: float
-    expression: re.Pattern[str] | None
+    find: Callable[[str], object | None] | None
+
+
+def _finder(expression: str | re.Pattern[str]) -> Callable[[str], object | None]:
+    """One that is anchored to the beginning is not looked for at every place."""
+    compiled = re.compile(expression)
+    return compiled.match if compiled.pattern.startswith(("^", r"\A")) else compiled.search
 
 
 class _Table:
     """Signals in order, looked up by the words of a text before any expression runs."""
 
     def __init__(self, rows: tuple[tuple[str, float, str | None, str | re.Pattern[str] | None], ...]) -> None:
-        self._signals = tuple(_Signal(name, weight, re.compile(e) if e else None) for name, weight, _, e in rows)
+        self._signals = tuple(_Signal(name, weight, _finder(e) if e else None) for name, weight, _, e in rows)
         self._always = frozenset(place for place, (_, _, words, _) in enumerate(rows) if not words)
         self._by_word: dict[str, set[int]] = {}
         for place, (_, _, words, _) in enumerate(rows):
@@ -48,7 +55,7 @@ class _Table:
         for word in _WORD.findall(folded):
             places |= self._by_word.get(word, _NONE)
         tried = (self._signals[place] for place in sorted(places))
-        return [(s.weight, s.name) for s in tried if s.expression is None or s.expression.search(folded) is not None]
+        return [(s.weight, s.name) for s in tried if s.find is None or s.find(folded) is not None]
 
 
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")

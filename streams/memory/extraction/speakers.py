@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from streams.memory.extraction.cued import Cued
+
 _GENERIC_SPEAKERS = frozenset({"user", "human", "me", "用户", "我", "guest", "customer", "client"})
 _POSSESSIVE = re.compile(r"^(?:my|our)\s+", re.IGNORECASE)
 _CHINESE_POSSESSIVE = re.compile(r"^(?:我们|我|咱们?)(?:的|家(?:的)?)?(?=.)")
@@ -16,20 +18,21 @@ PRONOUNS = frozenset(
     {"his", "her", "their", "him", "them", "he", "she", "they", "it", "他", "她", "它", "他们", "她们", "this", "that"}
 )
 
-_COUNTERFACTUAL = re.compile(
+_COUNTERFACTUAL = Cued(
+    "suppose supposing imagine assume assuming let lets pretend what if hypothetically wish hypothetical "
+    "fictional fictionalised fictionalized argument",
     r"^\W*(?:suppose|supposing|imagine|assume|assuming|let['’]?s say|pretend|what if|hypothetically)\b"
     r"|\bif (?:i|we|you|he|she|they|my \w+) (?:were|was|had|did|could|won|lived|owned|became)\b|\b(?:as if i"
     r"|i wish i|if only)\b"
-    r"|\bin a (?:hypothetical|fictional)|\bfor the sake of argument\b"
+    r"|\bin a (?:hypothetical|fictional(?:i[sz]ed)?)\b|\bfor the sake of argument\b"
     r"|^\W*(?:假如|假设|假使|要是我|倘若|万一|设想|比如|例如|譬如)|^\W*如果(?:我|你|他"
     r"|她)?[^，]{0,20}，?[^，]*(?:会|就能|就想|愿意)|假装|假定",
-    re.IGNORECASE,
 )
 _CONDITION = re.compile(r"^\W*(?:and |but |so |ok,? |okay,? )?if\b|^\W*(?:那|但)?(?:如果|要是)", re.IGNORECASE)
-_JOKE = re.compile(
+_JOKE = Cued(
+    "kidding jk joking",
     r"\b(?:just kidding|jk|(?:only|just|was|i['’]m) joking|kidding)\b|(?:开(?:个|的)?玩笑|逗你(?:玩)?|骗你的"
     r"|瞎说的|说着玩)(?:的|呢|啦)?",
-    re.IGNORECASE,
 )
 # "What I said earlier was a joke" is itself worth knowing.
 _TAKES_BACK = re.compile(
@@ -93,7 +96,7 @@ def unreal(sentence: str) -> str | None:
 
 def conditional(sentence: str) -> bool:
     """Opens with "if": it may tell what the speaker wants, but states no fact."""
-    return bool(_CONDITION.search(sentence))
+    return bool(_CONDITION.match(sentence))
 
 
 def without_quotations(sentence: str) -> str:

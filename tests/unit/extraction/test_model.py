@@ -8,13 +8,16 @@ from typing import Any
 
 import pytest
 
-from schemas import MemoryType, Message
+from schemas import CandidateEvent, MemoryType, Message
 from streams.adapters.chat import OpenAIChatModel
 from streams.adapters.openai_calls import CallPolicy
+from streams.agents.extract import ExtractStage
 from streams.errors import BadData, DependencyDown, Refused
 from streams.memory.extraction import Extraction, ModelExtractor, RuleExtractor
 from streams.memory.extraction.model import assemble, build_turns, load_prompt
+from streams.outcome import Done
 from streams.ports import ChatReply, ChatTurn
+from streams.records import Inbound
 from tests.misbehaving import CUT_OFF_JSON, FENCED_JSON, PROSE_AROUND_JSON, Misbehaving, Step
 from tests.unit.extraction.events import event
 
@@ -27,6 +30,7 @@ class Scripted:
     def __init__(self, *answers: str | Exception) -> None:
         self.answers = list(answers)
         self.asked: list[list[ChatTurn]] = []
+        self.schemas: list[Mapping[str, Any] | None] = []
 
     async def complete(
         self,
@@ -37,6 +41,7 @@ class Scripted:
         deadline_seconds: float = 60.0,
     ) -> ChatReply:
         self.asked.append(list(turns))
+        self.schemas.append(json_schema)
         answer = self.answers.pop(0)
         if isinstance(answer, Exception):
             raise answer
@@ -105,6 +110,29 @@ async def test_rules_may_stand_in_for_a_model_that_is_down() -> None:
     found = await extractor.extract(event("I moved from Oslo to Bergen."))
     assert [c.value for c in found.candidates] == ["Bergen"]
     assert found.version == RuleExtractor.version
+
+
+async def test_a_memory_names_the_extractor_that_read_it() -> None:
+    said = event("I moved from Oslo to Bergen.")
+    record = Inbound("redacted", 0, 0, said.appended_at, said.tenant.key.encode(), said.to_bytes())
+    named = []
+    for chat in (Scripted(answer(BERGEN)), Scripted(DependencyDown("chat"))):
+        extractor = ModelExtractor(chat, fallback=RuleExtractor())
+        stage = ExtractStage(extractor, with_episodes=False, dependencies=("chat",))
+        (outcome,) = await stage.handle([record])
+        assert isinstance(outcome, Done)
+        made = CandidateEvent.from_bytes(outcome.emit[0].value or b"")
+        assert made.candidates
+        named.append((made.extractor_version, made.prompt_version))
+    assert named == [("model:scripted", load_prompt().version), (RuleExtractor.version, "")]
+
+
+async def test_an_answer_by_schema_is_bounded() -> None:
+    chat = Scripted('{"memories": []}')
+    await ModelExtractor(chat).extract(event("I moved from Oslo to Bergen.", "ok", "My dog is called Fido."))
+    (schema,) = chat.schemas
+    assert schema is not None
+    assert schema["properties"]["memories"]["maxItems"] == 10  # five for each message that is read
 
 
 async def test_small_talk_costs_no_call() -> None:

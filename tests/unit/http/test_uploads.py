@@ -131,7 +131,7 @@ async def test_what_can_not_be_used_says_what_to_do(
 async def test_a_task_has_its_limit(http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(task, "MOST_CONVERSATIONS", 1)
     told = await upload(http, '{"text": "a"}\n{"text": "b"}\n', 422)
-    assert "2 conversations; a task has at most 1: split the file" in told["detail"]
+    assert "more than 1 conversations, the most of a task: split the file" in told["detail"]
 
 
 HEAD = {"Content-Type": "multipart/form-data; boundary=b"}
