@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import random
 import sys
 import time
@@ -113,9 +114,13 @@ async def _best(stage: RedactStage | ExtractStage, record: Inbound) -> tuple[flo
 
 
 async def measure() -> dict[str, float]:
-    sys.setswitchinterval(SWITCH_SECONDS)
     redact = RedactStage(Redactor(load_policy(None)), Settings())
     extract = ExtractStage(RuleExtractor(), with_episodes=True)
+
+    # As a worker does at its start.
+    gc.collect()
+    gc.freeze()
+    sys.setswitchinterval(SWITCH_SECONDS)
 
     def inbound(topic: str, key: bytes | None, value: bytes | None) -> Inbound:
         return Inbound(topic, 0, 0, SAID, key, value, ())

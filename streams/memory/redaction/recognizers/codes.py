@@ -118,7 +118,7 @@ _GOOGLE = re.compile(r"(?<![A-Za-z0-9\-])G-(?P<value>[0-9]{6})(?![0-9A-Za-z\-])"
 _OTHER = re.compile(
     r"(?:пароль|код(?: подтверждения| доступа)?|código|codigo|code de (?:vérification|confirmation|sécurité)|"
     r"(?:verifizierungs|bestätigungs|sicherheits)?code lautet|"
-    r"\w{0,20}(?:verifizierungs|bestätigungs|sicherheits|aktivierungs)code|codice(?: di verifica)?|kode verifikasi|"
+    r"(?:verifizierungs|bestätigungs|sicherheits|aktivierungs)code|codice(?: di verifica)?|kode verifikasi|"
     r"kod weryfikacyjny|doğrulama kodu|mã xác (?:nhận|thực|minh)|"
     r"인증번호|認証コード|確認コード|認証番号)"
     r"(?:[\s:：=\"'(\[\-]|es|est|ist|lautet|è|jest|là|は|는|de|для|do|di|[A-Za-z]{2,20} ){0,6}(?P<value>[0-9]{4,8}|"
