@@ -139,6 +139,9 @@ async def measure(count: int, characters: int, rounds: int) -> dict[str, object]
                     await sides.run(how, number)
         found = sides.figures
         pairs = zip(found["imported_per_second"], found["published_per_second"], strict=True)
+        costs = zip(found["published_worker_ms_each"], found["imported_worker_ms_each"], strict=True)
+        # What the machine's other work does not change: a worker that is never idle does so much of the same.
+        found["worker_cost_ratio"] = [one / other for one, other in costs]
         found["ratio"] = [one / other for one, other in pairs]
         return {
             "n": count,
