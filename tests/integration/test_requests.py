@@ -213,7 +213,7 @@ async def test_no_worker_is_a_typed_error_in_time(kafka: EmbeddedKafka, topic_pr
                 await memory.recall("anybody there?", user_id="u1", deadline=0.5)
         with pytest.raises(DeadlineExceeded) as raised:
             async with asyncio.timeout(30):
-                await memory.publish_and_wait(user_id="u1", text=SEAT, event_id="e", deadline=0.5)
+                await memory.publish_and_wait(user_id="u1", text=SEAT, event_id="e", deadline=3)
         # It is there, and will be handled once a worker runs.
         assert raised.value.published
         assert [value async for _, value in idle.read("conversations")] != []
