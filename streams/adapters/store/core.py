@@ -201,7 +201,7 @@ class EngineStore:
         rows, following = await self._engine.scroll(
             _collection(archive), memories(tenant, where), limit=limit, cursor=cursor, fields=_MEMORY
         )
-        return [memory_record(row.payload) for row in rows], following
+        return [self._record(row) for row in rows], following
 
     async def near(
         self, tenant: Tenant, vectors: Vectors, *, threshold: float, where: Where, archive: bool = False
@@ -445,6 +445,11 @@ class EngineStore:
         rows = await self._rows(collection, ids, fields=fields, vectors=vectors)
         key = tenant.key
         return [row for row in rows if row.payload["tenant"] == key]
+
+    def _record(self, row: Row) -> MemoryRecord:
+        """What is remembered of a point is what the store holds of it: it was parsed then."""
+        known = None if self._recent is None else self._recent.get(row.id)
+        return memory_record(row.payload) if known is None else known.record
 
     def _memory(self, row: Row) -> StoredMemory:
         return StoredMemory(memory_record(row.payload), dense_of(row.dense, self._dimension), row.sparse)

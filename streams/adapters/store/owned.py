@@ -15,7 +15,7 @@ from streams.ports import Doc, MemoryStore, Scored, StoredMemory, Vectors, Where
 
 REMEMBERED_TENANTS = 20_000
 # What most users have none of; one lookup answers for all.
-RARE = ("fence", "directive")
+RARE = ("fence", "directive", "verdict")
 
 
 class OwnedStore:

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from schemas.control import Supersede
 from schemas.memory import Layer, MemoryRecord, MemoryStatus, MemoryType, Source
-from streams.memory.settle.correction import best_fits
+from streams.memory.settle.correction import best_fits, may_take_back
 from streams.memory.settle.kinds import NONE, Kind, Relation
 from streams.memory.settle.order import order, pair
 from streams.memory.settle.relation import relate
@@ -248,7 +248,10 @@ class _Fold:
         if record.slot is not None:
             mine |= dict.fromkeys(self._slots[record.layer, record.slot])
         known = sorted((i for i in mine if i in self._states), key=lambda i: order(self.items[i]))
+        corrects = may_take_back(record)
         for other in known:
+            if not self._survivor(self._states[other]).current and not corrects:
+                continue  # only a correction is linked with what is no longer current
             relation = self._relation(self.items[other], record)
             if relation.kind is not Kind.NONE:
                 yield self._states[other], relation

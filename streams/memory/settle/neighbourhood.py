@@ -60,16 +60,16 @@ async def neighbourhood(
 
     `new` may be stored already (it is then settled as given). Typically two rounds of concurrent calls.
     """
-    directives = tuple(Supersede.model_validate(doc.body) for doc in await store.find_docs(tenant, DIRECTIVES))
+    docs = await store.find_docs(tenant, DIRECTIVES, VERDICTS)
+    directives = tuple(Supersede.model_validate(doc.body) for doc in docs if doc.kind == DIRECTIVES)
     walk = _Walk(_Search(store, tenant, profile), profile, _links(directives))
     members = await walk.run(new)
-    keys = [verdict_key(*both) for both in sorted(walk.unsure) if both[0] in members and both[1] in members]
-    verdicts = await store.get_docs(tenant, VERDICTS, keys) if keys else []
+    judged = {_pair_of(doc): str(doc.body["label"]) for doc in docs if doc.kind == VERDICTS}
     return Neighbourhood(
         items=tuple(sorted((m.record for m in members.values()), key=order)),
         near={both: score for both, score in walk.near.items() if both[0] in members and both[1] in members},
         directives=tuple(d for d in directives if d.old_id in members or d.new_id in members),
-        judged={_pair_of(doc): str(doc.body["label"]) for doc in verdicts},
+        judged={both: label for both, label in judged.items() if both[0] in members and both[1] in members},
         stored=frozenset(walk.stored & members.keys()),
     )
 
@@ -88,7 +88,6 @@ class _Walk:
         self._told = told
         self.members: dict[str, StoredMemory] = {}
         self.near: dict[Pair, float] = {}
-        self.unsure: set[Pair] = set()
         self.stored: set[str] = set()
         self._seen: dict[str, MemoryRecord] = {}
         self._partners: dict[str, set[str]] = defaultdict(set)
@@ -152,6 +151,8 @@ class _Walk:
         corrections: set[str] = set()
         earlier: list[tuple[MemoryRecord, Relation]] = []
         partners = self._partners[own.memory_id] | (self._slots[own.slot] if own.slot is not None else set())
+        if own.memory_id not in self._searched:
+            partners -= self.members.keys()  # what is in already need not be reached; a slot of many is in at once
         for memory_id in sorted(partners - {own.memory_id}):
             other = self._seen.get(memory_id)
             if other is None:
@@ -164,8 +165,6 @@ class _Walk:
                     corrections.add(memory_id)
             elif relation.kind is not Kind.NONE:
                 reached.append(memory_id)
-            if relation.kind is Kind.AMBIGUOUS:
-                self.unsure.add(pair(own.memory_id, memory_id))
         return [*reached, *(record.memory_id for record, _ in best_fits(earlier))], corrections
 
     def _score_links(self) -> None:
