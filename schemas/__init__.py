@@ -9,13 +9,15 @@ from schemas.control import (
     Fence,
     ForgetCommand,
     Job,
+    PairVerdict,
     Receipt,
     ReExtractCommand,
+    ReExtractReceipt,
     RestoreCommand,
     RestoreReceipt,
     Supersede,
 )
-from schemas.events import Candidate, CandidateEvent, ConversationEvent, Message, RedactedEvent, TimeRef
+from schemas.events import Candidate, CandidateEvent, ConversationEvent, Message, RedactedEvent, ReExtraction, TimeRef
 from schemas.memory import Layer, MemoryRecord, MemoryStatus, MemoryType, Source
 from schemas.recall import ErrorReply, EventOutcome, RecalledMemory, RecallReply, RecallRequest, Turn
 from schemas.tenant import Tenant
@@ -41,7 +43,10 @@ __all__ = [
     "MemoryType",
     "Message",
     "Name",
+    "PairVerdict",
     "ReExtractCommand",
+    "ReExtractReceipt",
+    "ReExtraction",
     "RecallReply",
     "RecallRequest",
     "RecalledMemory",

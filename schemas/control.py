@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter
 
 from schemas.base import Instant, WireModel
-from schemas.events import EventId, TenantRecord
+from schemas.events import EventId, ReExtraction, TenantRecord
 
 
 class Supersede(TenantRecord):
@@ -30,6 +30,17 @@ class Supersede(TenantRecord):
         A marker of erasure does not take the place of what a client said, nor the other way round.
         """
         return f"{self.old_id}>{self.new_id}@{self.occurred_at.isoformat()}{'*' if self.inferred else ''}"
+
+
+class PairVerdict(TenantRecord):
+    """What a chat model said of two statements that the rules can't tell. Stands on `records` beside the memories,
+    key: tenant key + "/verdict:" and both ids. "ambiguous": it could not tell either."""
+
+    older: str
+    newer: str
+    label: Literal["duplicate", "supersede", "independent", "ambiguous"]
+    model: str = ""
+    prompt_version: str = ""
 
 
 class ForgetCommand(TenantRecord):
@@ -56,12 +67,16 @@ class RestoreCommand(TenantRecord):
 
 
 class ReExtractCommand(TenantRecord):
-    """Extract events again although the first extraction stands."""
+    """Extract the facts of events anew, from their stored episodes, although the first extraction stands.
+
+    `event_ids`: () means all of the user's; `since` bounds the time of what was said.
+    """
 
     kind: Literal["re-extract"] = "re-extract"
     command_id: EventId
     requested_at: Instant
-    event_ids: tuple[str, ...] = Field(min_length=1)
+    since: Instant | None = None
+    event_ids: tuple[str, ...] = ()
 
 
 Command = Annotated[ForgetCommand | RestoreCommand | ReExtractCommand, Field(discriminator="kind")]
@@ -109,6 +124,8 @@ class Receipt(TenantRecord):
     policy_version: str = ""
     occurred_at: Instant | None = None
     appended_at: Instant | None = None
+    # By which command its facts were extracted last; None: the first extraction stands.
+    re_extraction: ReExtraction | None = None
 
 
 class Job(TenantRecord):
@@ -131,12 +148,14 @@ class Job(TenantRecord):
 class ErasureReceipt(TenantRecord):
     """The answer to a `ForgetCommand`: what was removed where, and until when a topic with a retention keeps text.
 
-    `removed` counts memories by where they stood (`active`, `duplicate`, `superseded`, `archived`).
+    `removed` counts memories by where they stood (`active`, `duplicate`, `superseded`, `archived`); `import_tasks`
+    those whose record went as well.
     """
 
     command_id: str
     fence_id: str
     removed: Mapping[str, int] = Field(default_factory=dict)
+    import_tasks: int = Field(default=0, ge=0)
     kept_until: Mapping[str, Instant] = Field(default_factory=dict)
 
 
@@ -146,3 +165,15 @@ class RestoreReceipt(TenantRecord):
     command_id: str
     restored: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
+
+
+class ReExtractReceipt(TenantRecord):
+    """The answer to a `ReExtractCommand`: which events are on their way to extraction.
+
+    When an event is through its `Receipt` names the command. `without_text`: asked for by id, but nothing of what was
+    said is stored.
+    """
+
+    command_id: str
+    event_ids: tuple[str, ...] = ()
+    without_text: tuple[str, ...] = ()

@@ -13,7 +13,7 @@ from schemas.base import Instant, Name, WireModel
 from schemas.memory import Statement, TimeRef
 from schemas.tenant import Tenant, tenant_of
 
-__all__ = ["Candidate", "CandidateEvent", "ConversationEvent", "Message", "RedactedEvent", "TimeRef"]
+__all__ = ["Candidate", "CandidateEvent", "ConversationEvent", "Message", "ReExtraction", "RedactedEvent", "TimeRef"]
 
 
 def _zone(value: str) -> str:
@@ -78,6 +78,16 @@ class ConversationEvent(TenantRecord):
     after_forget: bool = False
 
 
+class ReExtraction(WireModel):
+    """The command by which an event is extracted anew. The latest, by (`at`, `command_id`), stands.
+
+    `at`: when the command was appended.
+    """
+
+    command_id: EventId
+    at: Instant
+
+
 class RedactedEvent(ConversationEvent):
     """The same event without what must not be remembered.
 
@@ -90,6 +100,8 @@ class RedactedEvent(ConversationEvent):
     digest: str
     policy_version: str = ""
     redactions: Mapping[str, int] = Field(default_factory=dict)
+    # Set when its stored text is extracted once more.
+    re_extraction: ReExtraction | None = None
 
 
 class Candidate(Statement):
@@ -125,3 +137,4 @@ class CandidateEvent(TenantRecord):
     policy_version: str = ""
     extractor_version: str = ""
     prompt_version: str = ""
+    re_extraction: ReExtraction | None = None

@@ -22,11 +22,13 @@ from streams import metrics
 from streams.agents.commands import CommandStage
 from streams.agents.decay import DecayStage
 from streams.agents.extract import ExtractStage
+from streams.agents.judging import Judging
 from streams.agents.memory import AccessStage, RememberStage, SupersedeStage
 from streams.agents.recall import RecallHandler
 from streams.agents.redact import RedactStage
 from streams.agents.timer import SYSTEM, WRITER, WindowTimer
 from streams.agents.writer import AtStep, Writer
+from streams.compacted import latest
 from streams.emitter import Emitter
 from streams.errors import ConfigurationError, DependencyDown
 from streams.health import Health
@@ -267,12 +269,17 @@ class Worker:
             runner.attach(self._apps["extract"], stage)
         if "memory" in self.roles:
             owned = OwnedStore(store)
+            judging = None
+            if settings.judge == "model":
+                judge_model = self._chat(stack, "MEMSTREAM_JUDGE=model")
+                judging = Judging(judge_model, owned, emitter)
             writer = Writer(
                 owned,
                 embedder,
                 emitter,
                 redactor,
                 reply_allowed=lambda topic: settings.reply_topics.fullmatch(topic) is not None,
+                judging=judging,
                 at_step=self._at_step,
             )
 
@@ -286,7 +293,16 @@ class Worker:
             app = self._apps["memory"]
             runner.attach(app, RememberStage(writer))
             runner.attach(app, SupersedeStage(writer))
-            runner.attach(app, CommandStage(writer, owned, emitter, settings))
+            runner.attach(
+                app,
+                CommandStage(
+                    writer,
+                    owned,
+                    emitter,
+                    settings,
+                    jobs_of=lambda tenant: latest(settings, "jobs", f"{tenant.key}/".encode()),
+                ),
+            )
             runner.attach(app, AccessStage(writer, owned))
             runner.attach(app, DecayStage(writer, owned, store, emitter, embedder))
             await _retrying(lambda: store.put_docs(SYSTEM, [Doc(WRITER, WRITER, {})]), "store")
@@ -325,13 +341,15 @@ class Worker:
             return RuleExtractor(), None
         from streams.ports import ChatTurn
 
-        if not settings.chat_model:
-            raise ConfigurationError(
-                "MEMSTREAM_EXTRACTOR=model needs MEMSTREAM_CHAT_MODEL (and MEMSTREAM_CHAT_BASE_URL)"
-            )
-        chat = chat_of(settings)
-        stack.push_async_callback(chat.close)
+        chat = self._chat(stack, "MEMSTREAM_EXTRACTOR=model")
         return model_extractor_of(settings, chat), lambda: chat.complete([ChatTurn("user", "ping")], max_tokens=1)
+
+    def _chat(self, stack: AsyncExitStack, wanted_by: str) -> OpenAIChatModel:
+        if not self.settings.chat_model:
+            raise ConfigurationError(f"{wanted_by} needs MEMSTREAM_CHAT_MODEL (and MEMSTREAM_CHAT_BASE_URL)")
+        chat = chat_of(self.settings)
+        stack.push_async_callback(chat.close)
+        return chat
 
     async def _start_apps(self) -> None:
         for role, app in self._apps.items():

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
 
-from schemas.control import COMMANDS, ErasureReceipt, RestoreReceipt
+from schemas.control import COMMANDS, ErasureReceipt, ReExtractReceipt, RestoreReceipt
 from schemas.recall import ErrorReply, EventOutcome, RecallReply
 from streams.records import CORRELATION, DEAD_LETTER_PREFIX, REPLY_TOPIC
 from streams.settings import ROLES, Settings
@@ -30,12 +30,13 @@ ANSWERS: Mapping[str, type[BaseModel]] = {
     "EventOutcome": EventOutcome,
     "ErasureReceipt": ErasureReceipt,
     "RestoreReceipt": RestoreReceipt,
+    "ReExtractReceipt": ReExtractReceipt,
 }
 # Which of them answer what is published on a topic, and the role that sends them.
 ANSWERED: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "recall.requests": ("recall", ("RecallReply", "ErrorReply")),
     "conversations": ("memory", ("EventOutcome", "ErrorReply")),
-    "commands": ("memory", ("ErasureReceipt", "RestoreReceipt", "ErrorReply")),
+    "commands": ("memory", ("ErasureReceipt", "RestoreReceipt", "ReExtractReceipt", "ErrorReply")),
 }
 KEYS: Mapping[str, str] = {
     "tenant": "`namespace/user_id`, each percent-encoded",

@@ -319,9 +319,28 @@ class MemoryClient:
         )
         return await self._command(made, schemas.RestoreReceipt, deadline)
 
-    async def _command(
-        self, command: schemas.ForgetCommand | schemas.RestoreCommand, model: type[Reply], deadline: float | None
-    ) -> Reply:
+    async def re_extract(
+        self,
+        *event_ids: str,
+        user_id: str | int,
+        namespace: str | None = None,
+        since: datetime | None = None,
+        deadline: float | None = 30.0,
+    ) -> schemas.ReExtractReceipt:
+        """Have the facts of events extracted anew, by the extractor that the workers have now; without ids those of
+        everything that is stored of the user, or was said from `since` on.
+
+        The answer names the events that are on their way. Each keeps its facts until the new ones are there; what is
+        not found again is withdrawn.
+        """
+        fields = {"namespace": self._namespace_or(namespace), "user_id": user_id, "since": since}
+        made = _validated(
+            schemas.ReExtractCommand,
+            {"command_id": uuid.uuid4().hex, "requested_at": datetime.now(UTC), "event_ids": event_ids, **fields},
+        )
+        return await self._command(made, schemas.ReExtractReceipt, deadline)
+
+    async def _command(self, command: schemas.Command, model: type[Reply], deadline: float | None) -> Reply:
         headers = records.cloud_event(f"command.{command.kind}", command.command_id, "client", command.requested_at)
         replies = self._request("commands", command.tenant, _encoded(command), headers, deadline, published=True)
         async for value in replies:

@@ -18,8 +18,13 @@ if TYPE_CHECKING:
 
 # A broker that takes connections and answers nothing for so long is as good as gone.
 SILENT_SECONDS = 30.0
-# `records` holds directives beside memories.
+# `records` holds clients' directives and a model's verdicts on pairs beside memories.
 DIRECTIVE = b"/directive%3A"
+VERDICT = b"/verdict%3A"
+
+
+def is_memory(key: bytes) -> bool:
+    return DIRECTIVE not in key and VERDICT not in key
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel, TypeAdapter
 
 import schemas
-from schemas.control import COMMANDS, ErasureReceipt, RestoreReceipt
+from schemas.control import COMMANDS, ErasureReceipt, ReExtractReceipt, RestoreReceipt
 from schemas.recall import ErrorReply, EventOutcome
 from streams.asyncapi import document
 from streams.topics import TOPICS
@@ -25,6 +25,7 @@ ALSO: dict[str, type[BaseModel]] = {
     "replies.shared.error": ErrorReply,
     "replies.shared.outcome": EventOutcome,
     "replies.shared.erasure": ErasureReceipt,
+    "replies.shared.re-extract": ReExtractReceipt,
     "replies.shared.restore": RestoreReceipt,
 }
 

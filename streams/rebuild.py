@@ -20,11 +20,12 @@ from shutil import rmtree
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from schemas import Fence, MemoryRecord, Receipt, Supersede, Tenant
+from schemas import Fence, MemoryRecord, PairVerdict, Receipt, Supersede, Tenant
 from streams.agents.commands import fence_doc
+from streams.agents.judging import verdict_doc
 from streams.agents.timer import SYSTEM, WRITER
 from streams.agents.writer import directive_doc, put_in_place, receipt_doc
-from streams.compacted import DIRECTIVE, Entry, read
+from streams.compacted import DIRECTIVE, VERDICT, Entry, is_memory, read
 from streams.errors import ConfigurationError
 from streams.memory.fences import blocked_by
 from streams.memory.lexical import passage_text, sparse_passage
@@ -138,7 +139,9 @@ class Rebuild:
         wanted: dict[Tenant, list[MemoryRecord]] = {}
         for tenant, own in _by_tenant(entries).items():
             await self._directives(tenant, [entry for entry in own if DIRECTIVE in entry.key])
-            memories = [entry for entry in own if DIRECTIVE not in entry.key]
+            said = [PairVerdict.from_bytes(e.value) for e in own if VERDICT in e.key and e.value is not None]
+            await self._store.put_docs(tenant, [verdict_doc(verdict) for verdict in said])
+            memories = [entry for entry in own if is_memory(entry.key)]
             gone = [_id_of(entry) for entry in memories if entry.value is None]
             records = [MemoryRecord.from_bytes(entry.value) for entry in memories if entry.value is not None]
             # What was imported on purpose after a forget stands; ids that were named never come back.

@@ -83,7 +83,7 @@ class Settings(BaseSettings):
     chat_api_key: SecretStr = SecretStr("")
     """Never printed."""
     chat_model: str = ""
-    """Name of the chat model; needed for `extractor` = `model`."""
+    """Name of the chat model; needed for `extractor` = `model` and `judge` = `model`."""
     chat_max_tokens: int = Field(default=1500, ge=1)
     """Of one answer. What was complete before an answer was cut off counts."""
     chat_deadline_seconds: float = Field(default=60.0, gt=0)
@@ -93,6 +93,9 @@ class Settings(BaseSettings):
     chat_when_down: Literal["wait", "rules"] = "wait"
     """`wait`: nothing is skipped, messages wait until the chat model answers. `rules`: those are read by the rules,
     and their memories say so."""
+    judge: Literal["off", "model"] = "off"
+    """Who decides whether a newer statement repeats or replaces an older one where the rules can't tell: nobody (both
+    stay and are marked as ambiguous), or the chat model."""
 
     # What is remembered
     layers: Literal["facts", "facts+episodes"] = "facts+episodes"

@@ -192,6 +192,7 @@ class SyncMemoryClient:
     correct = _waiting(MemoryClient.correct)
     forget = _waiting(MemoryClient.forget)
     restore = _waiting(MemoryClient.restore)
+    re_extract = _waiting(MemoryClient.re_extract)
     recall = _waiting(MemoryClient.recall)
     memory_prompt = _waiting(MemoryClient.memory_prompt)
     turns = _waiting(MemoryClient.turns)

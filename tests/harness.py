@@ -26,6 +26,7 @@ from aiokafka import AIOKafkaConsumer, TopicPartition
 
 from schemas import ConversationEvent, MemoryRecord, Receipt
 from streams.client import MemoryClient
+from streams.compacted import is_memory
 from streams.settings import Settings, load_settings
 from streams.topics import BY_NAME, ensure_topics
 from tests import worker
@@ -317,9 +318,7 @@ async def end_state(pipeline: Pipeline) -> dict[str, dict[str, dict[str, Any]]]:
     if not pipeline.store_url:
         await pipeline.stop()
     records = [
-        MemoryRecord.from_bytes(value)
-        for key, value in (await pipeline.compacted("records")).items()
-        if b"directive%3A" not in key
+        MemoryRecord.from_bytes(value) for key, value in (await pipeline.compacted("records")).items() if is_memory(key)
     ]
     from streams.adapters.embedders import make_embedder
     from streams.adapters.store import make_store

@@ -26,12 +26,14 @@ from schemas import (
 from streams.adapters.embedders.constant import ConstantEmbedder
 from streams.agents.commands import CommandStage
 from streams.agents.decay import DecayStage
+from streams.agents.judging import Judging
 from streams.agents.memory import AccessStage, RememberStage, SupersedeStage, TenantStage
 from streams.agents.writer import Writer
+from streams.compacted import is_memory
 from streams.memory.decay import WINDOW
 from streams.memory.redaction import Redactor, load_policy
 from streams.outcome import Done, Outbound
-from streams.ports import Where
+from streams.ports import ChatModel, Embedder, Where
 from streams.records import Inbound
 from streams.settings import Settings
 from streams.topics import shard_of
@@ -47,8 +49,11 @@ class Crash(Exception):
 
 
 class MemoryRole:
-    def __init__(self) -> None:
+    def __init__(self, embedder: Embedder | None = None, chat: ChatModel | None = None) -> None:
+        """`chat`: the judge of what the rules can't tell."""
         self.store = MemoryStore()
+        self.embedder = embedder or ConstantEmbedder()
+        self.chat = chat
         self.kept = Kept()
         self._writes_left = -1
         self._after_it = False
@@ -76,7 +81,7 @@ class MemoryRole:
 
     def start(self) -> None:
         """A new process on the same store and log."""
-        store, kept, embedder = self.store, self.kept, ConstantEmbedder()
+        store, kept, embedder = self.store, self.kept, self.embedder
         settings = Settings()
         writer = Writer(
             store,
@@ -84,6 +89,7 @@ class MemoryRole:
             kept,  # type: ignore[arg-type]
             REDACTOR,
             reply_allowed=lambda _: True,
+            judging=None if self.chat is None else Judging(self.chat, store, kept),  # type: ignore[arg-type]
         )
         self.stages: dict[str, TenantStage] = {
             "candidates": RememberStage(writer),
@@ -149,7 +155,7 @@ class MemoryRole:
         records = (
             MemoryRecord.from_bytes(value)
             for key, value in latest.items()
-            if value is not None and key.startswith(f"{tenant.key}/".encode()) and b"directive%3A" not in key
+            if value is not None and key.startswith(f"{tenant.key}/".encode()) and is_memory(key)
         )
         return {record.memory_id: record for record in records}
 

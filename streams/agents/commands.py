@@ -1,15 +1,17 @@
-"""commands -> memory: forget and restore. Erasure wins over everything that arrives later.
+"""commands -> memory: forget, restore and re-extract. Erasure wins over everything that arrives later.
 
 Order of a forget, each part repeated after a crash with the same result: the fence, the markers and the tombstones are
 acknowledged by the broker; fence and markers go into the store (from here on nothing forgotten can come back); the
 memories are deleted; what stood beside them is derived again; the receipt is sent. A digest that tells of something
 forgotten goes with it; its other episodes come back from the archive first.
+
+A re-extract puts events on `redacted` once more; what the stage `extract` makes of them comes back on `candidates`.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 from urllib.parse import quote
@@ -17,12 +19,17 @@ from urllib.parse import quote
 from pydantic import ValidationError
 
 from schemas import (
+    Command,
     ErasureReceipt,
     Fence,
     ForgetCommand,
+    Job,
     Layer,
     MemoryRecord,
     MemoryType,
+    ReExtractCommand,
+    ReExtraction,
+    ReExtractReceipt,
     RestoreCommand,
     RestoreReceipt,
     Source,
@@ -30,11 +37,14 @@ from schemas import (
 )
 from schemas.control import COMMANDS
 from streams.agents.memory import TenantStage
+from streams.agents.re_extraction import event_again, of_event
 from streams.agents.writer import Writer, directive_doc, directive_outbound
+from streams.batches import batched
 from streams.emitter import Emitter
 from streams.errors import BadData
 from streams.memory import decay, settle
 from streams.memory.fences import blocked_by, fence_of
+from streams.memory.settle.order import order
 from streams.outcome import Done, Outbound, Outcome, Parked
 from streams.paging import pages
 from streams.ports import Doc, MemoryStore, Where
@@ -46,10 +56,19 @@ from streams.topics import BY_NAME, memory_key
 TEXT_TOPICS = ("conversations", "redacted", "candidates", "dead-letters", "dead-letters.raw", "recall.requests")
 
 
+# Of a re-extraction: read and sent together.
+EVENTS_AT_ONCE = 100
 # Kind of the documents that say what became of a command.
 ANSWERS = "answer"
 
-Answer = TypeVar("Answer", ErasureReceipt, RestoreReceipt)
+Answer = TypeVar("Answer", ErasureReceipt, RestoreReceipt, ReExtractReceipt)
+
+
+JobsOf = Callable[[Tenant], Awaitable[Mapping[bytes, bytes]]]
+
+
+async def _no_jobs(tenant: Tenant) -> Mapping[bytes, bytes]:
+    return {}
 
 
 class CommandStage(TenantStage):
@@ -58,7 +77,16 @@ class CommandStage(TenantStage):
     topic = "commands"
     lane_batch = 1
 
-    def __init__(self, writer: Writer, store: MemoryStore, emitter: Emitter, settings: Settings) -> None:
+    def __init__(
+        self,
+        writer: Writer,
+        store: MemoryStore,
+        emitter: Emitter,
+        settings: Settings,
+        jobs_of: JobsOf = _no_jobs,
+    ) -> None:
+        """`jobs_of`: the import tasks of a user, as they stand on the topic `jobs`, by key."""
+        self._jobs_of = jobs_of
         self._writer = writer
         self._store = store
         self._emitter = emitter
@@ -73,7 +101,7 @@ class CommandStage(TenantStage):
         except ValidationError:
             return Parked(self.name, "bad_schema", exception="ValidationError")
         check_key(record, command.tenant)
-        answer: ErasureReceipt | RestoreReceipt
+        answer: ErasureReceipt | RestoreReceipt | ReExtractReceipt
         match command:
             case ForgetCommand():
                 done = await self._answered(command, ErasureReceipt)
@@ -81,8 +109,9 @@ class CommandStage(TenantStage):
             case RestoreCommand():
                 undone = await self._answered(command, RestoreReceipt)
                 answer = undone or await self._restore(command, record.first_appended)
-            case _:
-                return Parked(self.name, "unknown_command")
+            case ReExtractCommand():
+                sent = await self._answered(command, ReExtractReceipt)
+                answer = sent or await self._re_extract(command, record.first_appended)
         body = answer.model_dump(mode="json", exclude_none=True)
         await self._store.put_docs(command.tenant, [Doc(ANSWERS, command.command_id, body)])
         target = reply_to(record.headers)
@@ -93,7 +122,7 @@ class CommandStage(TenantStage):
         reply = Outbound(target.topic, key, answer.to_bytes(), headers, partition=target.partition, exact=True)
         return Done((reply,))
 
-    async def _answered(self, command: ForgetCommand | RestoreCommand, model: type[Answer]) -> Answer | None:
+    async def _answered(self, command: Command, model: type[Answer]) -> Answer | None:
         """What it was answered the first time. Carried out once more it would undo what came after it: what was
         imported again on purpose, what went to the archive since."""
         known = await self._store.get_docs(command.tenant, ANSWERS, [command.command_id])
@@ -103,6 +132,9 @@ class CommandStage(TenantStage):
         if command.scope == "session" and command.session_id is None:
             raise BadData("bad_schema", "session_id")
         tenant = command.tenant
+        # Ids of imported events are digests of what was said. Of a task that began later nothing was asked.
+        jobs = await self._jobs_of(tenant) if command.scope == "all" else {}
+        finished = sorted(key for key, value in jobs.items() if Job.from_bytes(value).started_at <= at)
         async with self._writer.locked(tenant):
             everything = await self._everything(tenant)
             if on_their_way := not_replaced_yet(everything):
@@ -129,6 +161,7 @@ class CommandStage(TenantStage):
                     fence_outbound(tenant, fence),
                     *(directive_outbound(tenant, event) for event in markers),
                     *(Outbound("records", memory_key(tenant, memory_id), None) for memory_id in sorted(gone)),
+                    *(Outbound("jobs", key, None) for key in finished),
                 ]
             )
             docs = [directive_doc(event) for event in markers]
@@ -144,11 +177,45 @@ class CommandStage(TenantStage):
             command_id=command.command_id,
             fence_id=fence.fence_id,
             removed=dict(Counter(record.status.value for record in doomed)),
+            import_tasks=len(finished),
             kept_until={
                 self._settings.topic_prefix + name: at + timedelta(milliseconds=BY_NAME[name].retention_ms or 0)
                 for name in TEXT_TOPICS
             },
         )
+
+    async def _re_extract(self, command: ReExtractCommand, at: datetime) -> ReExtractReceipt:
+        tenant = command.tenant
+        anew = ReExtraction(command_id=command.command_id, at=at)
+        timezone = self._settings.timezone_of(tenant.namespace)
+        sent: list[str] = []
+        async with self._writer.locked(tenant):
+            wanted = command.event_ids or await self._events_since(tenant, command.since)
+            for event_ids in batched(wanted, EVENTS_AT_ONCE):
+                receipts = await self._writer.receipts(tenant, event_ids)
+                again: list[Outbound] = []
+                for event_id in event_ids:
+                    stored = await of_event(self._store, tenant, event_id) if event_id in receipts else []
+                    said = [r for r in stored if r.layer is Layer.EPISODE]
+                    if said and (command.since is None or said[0].occurred_at >= command.since):
+                        event = event_again(receipts[event_id], stored, anew, timezone)
+                        headers = cloud_event("redacted", event_id, self.name, at)
+                        again.append(Outbound("redacted", tenant.key.encode(), event.to_bytes(), headers))
+                        sent.append(event_id)
+                await self._emitter.send(again)
+        return ReExtractReceipt(
+            namespace=command.namespace,
+            user_id=command.user_id,
+            command_id=command.command_id,
+            event_ids=tuple(sent),
+            without_text=tuple(event_id for event_id in command.event_ids if event_id not in sent),
+        )
+
+    async def _events_since(self, tenant: Tenant, since: datetime | None) -> list[str]:
+        """Of which anything that was said is stored, oldest first."""
+        where = Where(layers=(Layer.EPISODE,), since=since)
+        said = [r async for page in pages(self._store, tenant, where, archives=(False, True)) for r in page]
+        return list(dict.fromkeys(r.source.event_id for r in sorted(said, key=order) if not r.digest_of))
 
     async def _everything(self, tenant: Tenant) -> list[MemoryRecord]:
         return [r async for page in pages(self._store, tenant, Where(), archives=(False, True)) for r in page]

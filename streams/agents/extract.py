@@ -47,7 +47,7 @@ class ExtractStage:
 
     def _candidates(self, event: RedactedEvent, extraction: Extraction) -> CandidateEvent:
         found: tuple[Candidate, ...] = extraction.candidates
-        if self._with_episodes:
+        if self._with_episodes and event.re_extraction is None:
             found += episodes(event)
         # "My phone number is [PHONE_1]" says nothing without the number, and a dropped sentence leaves no trace.
         found = tuple(without_dropped(c) for c in found if not is_only_placeholders(c.content))
@@ -75,6 +75,7 @@ class ExtractStage:
             policy_version=event.policy_version,
             extractor_version=extraction.version or self._extractor.version,
             prompt_version="" if extraction.version else self._extractor.prompt_version,
+            re_extraction=event.re_extraction,
         )
 
     async def on_parked(self, record: Inbound, parked: Parked) -> Sequence[Outbound]:

@@ -22,13 +22,14 @@ from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from itertools import islice
+from itertools import groupby, islice
 
 from schemas import (
     Candidate,
     CandidateEvent,
     EventOutcome,
     Fence,
+    Layer,
     MemoryRecord,
     MemoryStatus,
     Receipt,
@@ -38,13 +39,15 @@ from schemas import (
 )
 from schemas.memory import Statement
 from streams import metrics
+from streams.agents.judging import STEP_SECONDS, Judging
+from streams.agents.re_extraction import is_later, of_event, replaced_facts
 from streams.emitter import Emitter
 from streams.limits import MAX_RECORD_BYTES
 from streams.long_text import in_thread_if_long
 from streams.memory.fences import blocked_by
 from streams.memory.lexical import passage_text, sparse_passage
 from streams.memory.redaction import Redactor
-from streams.memory.settle import DIRECTIVES, Neighbourhood, apply, keyed, neighbourhood, settle, stated
+from streams.memory.settle import DIRECTIVES, Neighbourhood, apply, keyed, neighbourhood, settle, stated, undecided
 from streams.outcome import Done, Duplicate, Outbound, Outcome, Parked, Skipped
 from streams.ports import Doc, Embedder, MemoryStore, ModelProfile, StoredMemory
 from streams.records import Inbound, cloud_event, reply_to
@@ -79,8 +82,12 @@ class _Step:
     new: list[MemoryRecord] = field(default_factory=list)
     outcomes: list[Outcome] = field(default_factory=list)
     by_event: dict[str, list[MemoryRecord]] = field(default_factory=dict)
-    # Ids of memories that an erasure covers. A crash may have come after their records and before the erasure.
+    # Ids of memories that go: withdrawn, or covered by an erasure (a crash may have come after their records).
     forgotten: list[str] = field(default_factory=list)
+    # Stored memories to derive as well: as they are, and what they are to be settled as.
+    given: Sequence[tuple[MemoryRecord, StoredMemory]] = ()
+    # The judge is asked until then, of the monotonic clock.
+    judged_until: float = 0.0
     fresh: list[StoredMemory] = field(default_factory=list)
     changed: Sequence[Change] = ()
     superseded: Sequence[Supersede] = ()
@@ -97,6 +104,7 @@ class Writer:
         redactor: Redactor,
         *,
         reply_allowed: Callable[[str], bool],
+        judging: Judging | None = None,
         at_step: AtStep = lambda step: None,
     ) -> None:
         self._store = store
@@ -104,6 +112,7 @@ class Writer:
         self._emitter = emitter
         self._redactor = redactor
         self._reply_allowed = reply_allowed
+        self._judging = judging
         self._at_step = at_step
         self._locks: dict[str, tuple[asyncio.Lock, int]] = {}
         self._check_until = 0.0
@@ -141,6 +150,8 @@ class Writer:
     async def remember(self, events: Sequence[tuple[Inbound, CandidateEvent]]) -> list[Outcome]:
         """One step for several events, of one tenant or of many: settling is a function of the set, so together is
         as one by one. What has to be waited for (broker, store, model) is asked once for all of them."""
+        if any(event.re_extraction for _, event in events):
+            return await self._with_extracted_anew(events)
         places: dict[Tenant, list[int]] = {}
         for at, (_, event) in enumerate(events):
             places.setdefault(event.tenant, []).append(at)
@@ -149,7 +160,7 @@ class Writer:
             with step_time("read"):
                 await self._read_receipts(steps)
                 fences = {tenant: await self.fences(tenant) for tenant in places}
-                dropped = await self._dropped({c.content for _, event in events for c in event.candidates})
+                dropped = await self.dropped({c.content for _, event in events for c in event.candidates})
             self._at_step("read")
             for step in steps:
                 self._plan(step, fences[step.tenant], dropped)
@@ -157,8 +168,10 @@ class Writer:
                 fresh = await embedded(self._embedder, [record for step in steps for record in step.new])
             self._at_step("embedded")
             with step_time("settle"):
+                until = time.monotonic() + STEP_SECONDS
                 ready = iter(fresh)
                 for step in steps:
+                    step.judged_until = until
                     await self._settle(step, list(islice(ready, len(step.new))))
             self._at_step("settled")
             await self._write(steps)
@@ -175,10 +188,14 @@ class Writer:
         for step in steps:
             step.known = {doc.key: Receipt.model_validate(doc.body) for doc in docs[step.tenant]}
 
+    async def receipts(self, tenant: Tenant, event_ids: Sequence[str]) -> dict[str, Receipt]:
+        docs = await self._store.get_docs(tenant, "receipt", event_ids)
+        return {doc.key: Receipt.model_validate(doc.body) for doc in docs}
+
     async def fences(self, tenant: Tenant) -> list[Fence]:
         return [Fence.model_validate(doc.body) for doc in await self._store.find_docs(tenant, "fence")]
 
-    async def _dropped(self, texts: AbstractSet[str]) -> AbstractSet[str]:
+    async def dropped(self, texts: AbstractSet[str]) -> AbstractSet[str]:
         """Those that a second look finds to hold what must never be remembered."""
 
         def look() -> AbstractSet[str]:
@@ -217,7 +234,7 @@ class Writer:
             reason = event.reason or "nothing_to_keep"
             items: list[MemoryRecord] = []
             for item in event.candidates:
-                record = self._record(step.tenant, event, item)
+                record = self.record(step.tenant, event, item)
                 if not event.after_forget and blocked_by(fences, record) is not None:
                     reason = "forgotten"
                     step.forgotten.append(record.memory_id)
@@ -235,7 +252,8 @@ class Writer:
                 step.outcomes.append(Done())
             step.receipts.append(receipt)
 
-    def _record(self, tenant: Tenant, event: CandidateEvent, item: Candidate) -> MemoryRecord:
+    def record(self, tenant: Tenant, event: CandidateEvent, item: Candidate) -> MemoryRecord:
+        """Not settled yet."""
         said_at = item.said_at or event.occurred_at
         record = MemoryRecord.model_construct(
             **{name: getattr(item, name) for name in Statement.model_fields},
@@ -273,17 +291,21 @@ class Writer:
 
         A stored memory that a new one replaces is changed by the supersede event, not here.
         """
-        if not fresh:
+        if not fresh and not step.given:
             return
         tenant = step.tenant
-        hood = await neighbourhood(self._store, tenant, fresh, self._embedder.profile)
-        settled = await self._derived(hood)
+        around = [*fresh, *(memory for _, memory in step.given)]
+        stored = {record.memory_id: record for record, _ in step.given}
+        hood = await neighbourhood(
+            self._store, tenant, around, self._embedder.profile, without=frozenset(step.forgotten)
+        )
+        settled = await self._derived(await self._judged(step, hood))
         vectors = {m.record.memory_id: m for m in fresh}
         step.fresh = [StoredMemory(settled[i], m.vector, m.sparse) for i, m in vectors.items()]
         changed: list[Change] = []
         superseded: list[Supersede] = []
-        for old in hood.items:
-            now = settled[old.memory_id]
+        for item in hood.items:
+            old, now = stored.get(item.memory_id, item), settled[item.memory_id]
             if old.memory_id in vectors:
                 was_active = True
             elif now == old:
@@ -305,10 +327,22 @@ class Writer:
                         reason=now.reason,
                     )
                 )
-            if old.memory_id not in vectors and not replaced_now:
+            if old.memory_id in stored or (old.memory_id not in vectors and not replaced_now):
                 changed.append((old, now))
         step.changed, step.superseded = changed, superseded
         self._finish_receipts(step, settled)
+
+    async def _judged(self, step: _Step, hood: Neighbourhood) -> Neighbourhood:
+        """With what a model says of pairs that the rules can't tell; as it is when there is none, or none answers."""
+        if self._judging is None:
+            return hood
+        profile = self._embedder.profile
+
+        async def pairs(found: Mapping[tuple[str, str], str]) -> Sequence[tuple[str, str]]:
+            return undecided(hood.items, hood.near, hood.directives, {**hood.judged, **found}, profile=profile)
+
+        found = await self._judging.settle(step.tenant, hood.items, pairs, until=step.judged_until)
+        return replace(hood, judged={**hood.judged, **found})
 
     async def _derived(self, hood: Neighbourhood) -> dict[str, MemoryRecord]:
         if len(hood.items) <= INLINE_ITEMS:
@@ -348,6 +382,9 @@ class Writer:
                     await self._place(step.tenant, step.changed, to_archive=False)
                     await self._store.update(step.tenant, [after for _, after in step.changed])
                     await self._place(step.tenant, step.changed, to_archive=True)
+            for step in steps:
+                if step.forgotten:
+                    await self._store.delete(step.tenant, step.forgotten)
             self._at_step("memories_written")
             await self._store.put_docs_of(
                 {step.tenant: [receipt_doc(receipt) for receipt in step.receipts] for step in steps if step.receipts}
@@ -404,6 +441,57 @@ class Writer:
             reply = Outbound(target.topic, tenant.key.encode(), value, headers, partition=target.partition, exact=True)
             answered.append(with_emit(outcome, reply))
         return answered
+
+    # candidates of a re-extraction
+
+    async def _with_extracted_anew(self, events: Sequence[tuple[Inbound, CandidateEvent]]) -> list[Outcome]:
+        """In their order; what stands side by side is of another kind."""
+        outcomes: list[Outcome] = []
+        for anew, group in groupby(events, key=lambda one: one[1].re_extraction is not None):
+            if anew:
+                outcomes += [await self._extracted_anew(event.tenant, event) for _, event in group]
+            else:
+                outcomes += await self.remember(list(group))
+        return outcomes
+
+    async def _extracted_anew(self, tenant: Tenant, event: CandidateEvent) -> Outcome:
+        """The facts of an event in place of those that it has: new ones are added, those found again keep how they
+        were used, the others are withdrawn. One step, in the same order of writes as any other.
+
+        An event of which nothing that was said is stored any more was forgotten meanwhile.
+        """
+        async with self.locked(tenant):
+            receipt = (await self.receipts(tenant, [event.event_id])).get(event.event_id)
+            if receipt is None or not is_later(event.re_extraction, receipt.re_extraction):
+                return Duplicate()
+            stored = await of_event(self._store, tenant, event.event_id)
+            fences = await self.fences(tenant)
+            dropped = await self.dropped({candidate.content for candidate in event.candidates})
+            # What is new counts from the command on: for its use, and for what is delivered again of before.
+            dated = event.model_copy(update={"appended_at": event.re_extraction.at}) if event.re_extraction else event
+            made = [self.record(tenant, dated, item) for item in event.candidates if item.content not in dropped]
+            change = replaced_facts(stored, [r for r in made if blocked_by(fences, r, after_forget=True) is None])
+            if change is None:
+                return Skipped("forgotten")
+            gone = frozenset(record.memory_id for record in change.withdrawn)
+            known = {m.record.memory_id: m for m in await self._store.get_with_vectors(tenant, list(change.kept))}
+            given = {i: (m.record, replace(m, record=change.kept[i])) for i, m in known.items()}
+            # What stands around those that go is derived without them.
+            withdrawn = await self._store.get_with_vectors(tenant, sorted(gone))
+            hood = await neighbourhood(self._store, tenant, withdrawn, self._embedder.profile)
+            left = [record.memory_id for record in hood.items if record.memory_id not in gone | given.keys()]
+            given |= {m.record.memory_id: (m.record, m) for m in await self._store.get_with_vectors(tenant, left)}
+            said = [r.memory_id for r in stored if r.layer is Layer.EPISODE]
+            ids = (*change.kept, *(record.memory_id for record in change.new), *said)
+            receipt = revised(
+                receipt, outcome="stored", stage="memory", reason="", memory_ids=ids, re_extraction=event.re_extraction
+            )
+            until = time.monotonic() + STEP_SECONDS
+            step = _Step(tenant, given=list(given.values()), forgotten=sorted(gone), judged_until=until)
+            await self._settle(step, await embedded(self._embedder, change.new))
+            step.receipts.append(receipt)
+            await self._write([step])
+        return Done()
 
     # supersede
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from schemas import Layer, MemoryRecord, Tenant
 from streams.calibration.pairs import Pair
-from streams.compacted import DIRECTIVE, read
+from streams.compacted import is_memory, read
 from streams.memory.lexical import passage_text
 from streams.settings import Settings
 
@@ -25,7 +25,7 @@ async def read_facts(settings: Settings) -> list[MemoryRecord]:
     found: dict[bytes, MemoryRecord] = {}
     async for entries in read(settings, "records"):
         for entry in entries:
-            if DIRECTIVE in entry.key:
+            if not is_memory(entry.key):
                 continue
             if entry.value is None:
                 found.pop(entry.key, None)

@@ -20,6 +20,7 @@ from streams.cli import (
     keys,
     mcp,
     publish,
+    re_extract,
     rebuild,
     recall,
     redact,
@@ -46,6 +47,7 @@ explain.register(app)
 related.register(app)
 forget.register(app)
 decay.register(app)
+re_extract.register(app)
 rebuild.register(app)
 transfer.register(app)
 import_chats.register(app)

@@ -16,7 +16,7 @@ from schemas import MemoryRecord, Tenant
 from streams.cli.common import err, fail, out, run, settings_for_client
 from streams.cli.forget import moment
 from streams.cli.recall import plain
-from streams.compacted import DIRECTIVE, latest
+from streams.compacted import is_memory, latest
 
 if TYPE_CHECKING:
     from streams.memory.decay import Planned
@@ -70,7 +70,7 @@ async def planned(window_end: datetime, prefix: bytes) -> list[tuple[Tenant, Pla
 
     by_tenant: dict[Tenant, list[MemoryRecord]] = defaultdict(list)
     for key, value in (await latest(settings_for_client(), "records", prefix)).items():
-        if DIRECTIVE not in key:
+        if is_memory(key):
             record = MemoryRecord.from_bytes(value)
             by_tenant[record.tenant].append(record)
     tenants = sorted(by_tenant, key=lambda tenant: tenant.key)

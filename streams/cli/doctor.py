@@ -98,7 +98,7 @@ def _port(settings: Settings) -> Check:
 
 async def _endpoints(settings: Settings) -> AsyncIterator[Check]:
     """Whether the configured models are among those that OpenAI-compatible endpoints list."""
-    if settings.extractor == "model":
+    if "model" in (settings.extractor, settings.judge):
         url, key = settings.chat_base_url, settings.chat_api_key
         yield await _endpoint("chat", settings.chat_model, url, key, only_proof=True)
     if settings.embedder.startswith("openai:"):

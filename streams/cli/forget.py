@@ -54,6 +54,8 @@ def forget(
         return
     removed = ", ".join(f"{count} {status}" for status, count in sorted(receipt.removed.items()))
     out.print(f"removed: {removed or 'nothing was there'}")
+    if receipt.import_tasks:
+        out.print(f"import tasks removed: {receipt.import_tasks}")
     for topic, last in sorted(receipt.kept_until.items()):
         out.print(f"text in {topic} is gone by {last:%Y-%m-%d %H:%M} UTC (retention)")
 

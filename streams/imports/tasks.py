@@ -99,11 +99,12 @@ class Task:
         await put(self._client, self.job)
 
     async def cancelled(self) -> bool:
-        """Asks Kafka: somebody else may have done it."""
+        """Asks Kafka: somebody else may have done it, or the user was forgotten."""
         async for entries in self._jobs.new():
             for entry in entries:
-                if entry.key == self._key and entry.value is not None:
-                    self.job = Job.from_bytes(entry.value)
+                if entry.key == self._key:
+                    forgotten = self.job.model_copy(update={"state": "cancelled"})
+                    self.job = forgotten if entry.value is None else Job.from_bytes(entry.value)
         return self.job.state == "cancelled"
 
 
@@ -155,10 +156,13 @@ class Tasks:
         try:
             async for entries in jobs.new():
                 for entry in entries:
-                    if entry.key.endswith(suffix) and entry.value is not None:
-                        job = Job.from_bytes(entry.value)
-                        if namespaces is None or job.namespace in namespaces:
-                            found = job
+                    if not entry.key.endswith(suffix):
+                        continue
+                    job = None if entry.value is None else Job.from_bytes(entry.value)
+                    if job is None:  # its user was forgotten
+                        found = None if found and job_key(found.tenant, found.job_id) == entry.key else found
+                    elif namespaces is None or job.namespace in namespaces:
+                        found = job
         finally:
             await jobs.close()
         return None if found is None else Task(self._settings, self._client, found)

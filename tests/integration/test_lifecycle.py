@@ -6,9 +6,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from schemas import DecayTick, MemoryRecord, MemoryStatus
+from schemas import Candidate, CandidateEvent, DecayTick, Job, MemoryRecord, MemoryStatus
 from streams.adapters.kafka_broker import EmbeddedKafka
 from streams.client import BadRequest, MemoryClient
+from streams.imports.tasks import put
 from streams.kafka import make_producer
 from streams.settings import SHARDS
 from tests.harness import Pipeline, eventually, pipeline
@@ -161,3 +162,71 @@ async def test_forget_wants_one_scope(line: Pipeline) -> None:
             await memory.forget(everything=True, session_id="s", **WHO)
         with pytest.raises(BadRequest):
             await memory.forget(namespace="shop", user_id="*", everything=True)
+
+
+async def test_facts_are_extracted_anew(line: Pipeline) -> None:
+    """What another extractor made of an event is replaced by what the present one finds; sent again, nothing."""
+    at = datetime(2026, 3, 2, 9, tzinfo=UTC)
+    text = "I live in Bonn."
+    event = CandidateEvent(
+        event_id="e1",
+        occurred_at=at,
+        appended_at=at,
+        digest="e1",
+        candidates=(
+            Candidate(layer="fact", content="User lives in Boston", memory_type="fact", message=0),
+            Candidate(layer="episode", content=text, memory_type="episode", importance=1, message=0, end=len(text)),
+        ),
+        **WHO,
+    )
+    producer = make_producer(line.settings, max_request_size=100_000)
+    await producer.start()
+    topic = line.settings.topic_prefix + "candidates"
+    try:
+        await producer.send_and_wait(topic, value=event.to_bytes(), key=event.tenant.key.encode())
+        await line.all_received(["e1"])
+        async with line.client() as memory:
+
+            async def facts() -> set[str]:
+                return {m.content for m in await memory.export(deadline=30, **WHO) if m.layer == "fact"}
+
+            assert await facts() == {"User lives in Boston"}
+            asked = await memory.re_extract("e1", "unknown", deadline=60, **WHO)
+            assert (asked.event_ids, asked.without_text) == (("e1",), ("unknown",))
+
+            async def replaced() -> bool:
+                return (await line.receipts())["e1"].re_extraction is not None
+
+            await eventually(replaced, what="the receipt names the command")
+            found = await facts()
+            assert found
+            assert "User lives in Boston" not in found
+            await producer.send_and_wait(topic, value=event.to_bytes(), key=event.tenant.key.encode())
+            await line.drained()
+            assert await facts() == found
+            await memory.forget(everything=True, deadline=60, **WHO)
+            assert (await memory.re_extract(deadline=60, **WHO)).event_ids == ()
+    finally:
+        await producer.stop()
+
+
+async def test_the_import_tasks_of_a_forgotten_user_go(line: Pipeline) -> None:
+    begun = datetime.now(UTC) - timedelta(hours=1)
+    async with line.client() as memory:
+        for user, started in (("u1", begun), ("u1 later", begun), ("u1", begun + timedelta(days=2)), ("u2", begun)):
+            await put(
+                memory,
+                Job(
+                    namespace="shop",
+                    user_id=user,
+                    job_id=f"{user} {started:%d}",
+                    state="running",
+                    event_ids=("a digest",),
+                    started_at=started,
+                    updated_at=started,
+                ),
+            )
+        receipt = await memory.forget(everything=True, deadline=60, **WHO)
+        left = {(job.user_id, job.started_at) for job in map(Job.from_bytes, (await line.compacted("jobs")).values())}
+    assert receipt.import_tasks == 1
+    assert left == {("u1 later", begun), ("u1", begun + timedelta(days=2)), ("u2", begun)}

@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
-from schemas import Candidate, CandidateEvent, MemoryRecord, MemoryStatus, MemoryType, Supersede
+from schemas import Candidate, CandidateEvent, MemoryRecord, MemoryStatus, MemoryType, ReExtraction, Supersede
 from schemas.control import Access, DecayTick, ForgetCommand, RestoreCommand
 from streams.agents.writer import memory_id
 from streams.memory.decay import WINDOW, window_start
@@ -136,6 +136,20 @@ class AnyHistory(RuleBasedStateMachine):
         self.waiting.append(inbound("supersede", word, self.now))
 
     # Commands and windows: what was said before them is there
+
+    @precondition(lambda self: self.events)
+    @rule(data=st.data(), items=statements())
+    def extract_again(self, data: st.DataObject, items: tuple[Candidate, ...]) -> None:
+        """The facts of an event anew, as another extractor finds them."""
+        self.now += timedelta(hours=1)
+        event = data.draw(st.sampled_from(self.events))
+        anew = ReExtraction(command_id=self.command(), at=self.now)
+        found = event.model_copy(update={"candidates": items, "re_extraction": anew})
+        ids = [memory_id(TENANT, event.event_id, item) for item in items if item.layer == "fact"]
+        self.known += [i for i in ids if i not in self.known]
+        if event.replaces:
+            self.told |= {*event.replaces, *ids}
+        self.all_have(inbound("candidates", found, self.now))
 
     @precondition(lambda self: self.known)
     @rule(data=st.data(), scope=st.sampled_from(("memories", "events", "session", "interval", "all")))

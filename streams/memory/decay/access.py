@@ -24,6 +24,8 @@ def reinforce(record: MemoryRecord, accesses: Iterable[Access]) -> MemoryRecord:
     for access in sorted(accesses, key=lambda a: a.offset):
         if record.memory_id not in access.memory_ids or access.offset in marks or access.offset < floor:
             continue
+        if access.accessed_at < record.created_at:
+            continue  # of a memory of this id that was withdrawn since, and made again
         marks.add(access.offset)
         count += 1
         last = access.accessed_at if last is None else max(last, access.accessed_at)

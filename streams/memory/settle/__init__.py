@@ -1,6 +1,6 @@
 """One truth per fact: every status of a neighbourhood derived by one pure function from the sorted list of items."""
 
-from streams.memory.settle.fold import CLIENT_SAID, FORGOTTEN_SINCE, Verdict, settle, stated
+from streams.memory.settle.fold import CLIENT_SAID, FORGOTTEN_SINCE, Verdict, settle, stated, undecided
 from streams.memory.settle.history import as_of, chain, hidden, markers
 from streams.memory.settle.neighbourhood import (
     DIRECTIVES,
@@ -31,5 +31,6 @@ __all__ = [
     "outdated_episodes",
     "settle",
     "stated",
+    "undecided",
     "verdict_key",
 ]

@@ -70,15 +70,37 @@ def settle(
     loads them). What their status fields say now plays no part, but for `archived_at`. `near`: pairs (ids sorted)
     with cosine at or over `profile.conflict`. `directives`: client's (`inferred=False`), and markers of erasure
     (`inferred=True`: the newer half was forgotten, the older one stays superseded). `judged`: verdicts kept of pairs
-    that the rules could not tell ("duplicate", "supersede", "independent").
+    that the rules could not tell ("duplicate", "supersede", "independent"; "ambiguous" when they stay so).
     """
-    fold = _Fold(items, near, judged or {}, profile)
+    return _folded(items, near, directives, judged or {}, profile).verdicts()
+
+
+def undecided(
+    items: Sequence[MemoryRecord],
+    near: Mapping[tuple[str, str], float],
+    directives: Sequence[Supersede] = (),
+    judged: Mapping[tuple[str, str], str] | None = None,
+    *,
+    profile: ModelProfile,
+) -> list[tuple[str, str]]:
+    """The pairs (older, newer) that `settle` meets on its way, that the rules can't tell and nobody has judged."""
+    return list(_folded(items, near, directives, judged or {}, profile).undecided)
+
+
+def _folded(
+    items: Sequence[MemoryRecord],
+    near: Mapping[tuple[str, str], float],
+    directives: Sequence[Supersede],
+    judged: Mapping[tuple[str, str], str],
+    profile: ModelProfile,
+) -> _Fold:
+    fold = _Fold(items, near, judged, profile)
     for step in _steps(fold.items, directives):
         if isinstance(step, Supersede):
             fold.direct(step)
         else:
             fold.add(step)
-    return fold.verdicts()
+    return fold
 
 
 def stated(record: MemoryRecord) -> list[Supersede]:
@@ -136,6 +158,8 @@ class _Fold:
         self._near = near
         self._judged = judged
         self._profile = profile
+        # In the order in which they are met.
+        self.undecided: list[tuple[str, str]] = []
         self._states: dict[str, _State] = {}
         self._slots: dict[tuple[Layer, str], list[str]] = defaultdict(list)
         self._neighbours: dict[str, list[str]] = defaultdict(list)
@@ -268,5 +292,8 @@ class _Fold:
                 return Relation(Kind.REPLACE, "judged to replace it")
             case "independent":
                 return NONE
+            case None:
+                self.undecided.append((old.memory_id, new.memory_id))
+                return relation
             case _:
                 return relation

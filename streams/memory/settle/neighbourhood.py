@@ -54,15 +54,21 @@ class Neighbourhood:
 
 
 async def neighbourhood(
-    store: MemoryStore, tenant: Tenant, new: Sequence[StoredMemory], profile: ModelProfile
+    store: MemoryStore,
+    tenant: Tenant,
+    new: Sequence[StoredMemory],
+    profile: ModelProfile,
+    *,
+    without: frozenset[str] = frozenset(),
 ) -> Neighbourhood:
     """All items that are connected with `new`, every status and the archive included.
 
-    `new` may be stored already (it is then settled as given). Typically two rounds of concurrent calls.
+    `new` may be stored already (it is then settled as given). `without`: ids of stored memories that are about to go.
+    Typically two rounds of concurrent calls.
     """
     docs = await store.find_docs(tenant, DIRECTIVES, VERDICTS)
     directives = tuple(Supersede.model_validate(doc.body) for doc in docs if doc.kind == DIRECTIVES)
-    walk = _Walk(_Search(store, tenant, profile), profile, _links(directives))
+    walk = _Walk(_Search(store, tenant, profile, without), profile, _links(directives))
     members = await walk.run(new)
     judged = {_pair_of(doc): str(doc.body["label"]) for doc in docs if doc.kind == VERDICTS}
     return Neighbourhood(
@@ -111,7 +117,7 @@ class _Walk:
                 connected, corrections = self._connected(member.record)
                 reached |= dict.fromkeys([*connected, *corrections])
                 search_again |= corrections
-            waiting = [i for i in reached if i not in self.members]
+            waiting = [i for i in reached if i not in self.members and i not in self._search.without]
             loaded = await self._search.store.get_with_vectors(self._search.tenant, waiting) if waiting else []
             self.stored.update(m.record.memory_id for m in loaded)
             again = [self.members[i] for i in reached if i in self.members and i in search_again - self._searched]
@@ -223,6 +229,7 @@ class _Search:
     store: MemoryStore
     tenant: Tenant
     profile: ModelProfile
+    without: frozenset[str]
 
     async def around(
         self, frontier: Sequence[StoredMemory], fully: set[str]
@@ -250,7 +257,7 @@ class _Search:
             if correcting:
                 hits.append(self._near(correcting, nearness(self.profile), Where(), archive))
         found, near_by = await asyncio.gather(asyncio.gather(*pages), asyncio.gather(*hits))
-        records = {r.memory_id: r for page in found for r in page}
+        records = {r.memory_id: r for page in found for r in page if r.memory_id not in self.without}
         near = {both: score for part in near_by for both, score in part.items()}
         known = records.keys() | {m.record.memory_id for m in frontier}
         missing = sorted({i for both in near for i in both} - known)
@@ -275,7 +282,9 @@ class _Search:
             pair(member.record.memory_id, hit.memory_id): round(hit.score, 3)
             for member, row in zip(members, rows, strict=True)
             for hit in row
-            if hit.memory_id != member.record.memory_id and round(hit.score, 3) >= threshold
+            if hit.memory_id != member.record.memory_id
+            and hit.memory_id not in self.without
+            and round(hit.score, 3) >= threshold
         }
 
 
