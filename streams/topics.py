@@ -96,7 +96,7 @@ TOPICS: tuple[Topic, ...] = (
     Topic("records", "tenant/memory", MemoryRecord, "memory -> rebuild, change feeds", cleanup="compact"),
     Topic("receipts", "tenant/event", Receipt, "memory -> rebuild, change feeds", cleanup="compact"),
     Topic("fences", "tenant/fence", Fence, "memory -> rebuild", cleanup="compact"),
-    Topic("jobs", "tenant/job", Job, "clients, http -> clients, http, memory", cleanup="compact"),
+    Topic("jobs", "tenant/job", Job, "clients, http, memory -> clients, http, memory", cleanup="compact"),
     Topic("recall.requests", "tenant", RecallRequest, "clients, http -> recall", retention_ms=HOUR),
     Topic(
         "replies.shared", "tenant", RecallReply, "recall, memory -> clients, http", retention_ms=HOUR, partitioned=False

@@ -87,7 +87,7 @@ def test_roles_receive_what_their_agents_read(document: dict[str, Any]) -> None:
         "memory": (RememberStage, SupersedeStage, CommandStage, AccessStage, DecayStage),
     }
     read = {(role, stage.topic) for role, stages in stages.items() for stage in stages}
-    read.add(("recall", "recall.requests"))
+    read |= {("recall", "recall.requests"), ("memory", "jobs")}
     receives = {tuple(name.split(".receives.")) for name in document["operations"] if ".receives." in name}
     assert {pair for pair in receives if pair[0] != "http"} == read
 
