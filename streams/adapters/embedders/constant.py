@@ -45,7 +45,7 @@ class ConstantEmbedder:
 
     def __init__(self, dimension: int = 384, max_chars: int = 1000) -> None:
         self._profile = ModelProfile(
-            name="constant", dimension=dimension, max_chars=max_chars, duplicate=0.95, conflict=0.6, recall=0.2
+            name="constant", dimension=dimension, max_chars=max_chars, duplicate=0.95, conflict=0.6, recall=0.25
         )
 
     @property
