@@ -147,7 +147,8 @@ class Doc:
 
 
 class MemoryStore(Protocol):
-    """Memories and documents of one tenant at a time: the tenant is an argument of every call, never a filter.
+    """Memories and documents by tenant: it is an argument of every call, or the key of each entry (`..._of`), never a
+    filter.
 
     Raises `DependencyDown("store")` when the same call may succeed later, `ConfigurationError` when the collection
     does not fit the model. Every write is idempotent and visible to the next read of the same process.
@@ -193,7 +194,9 @@ class MemoryStore(Protocol):
 
     async def put_docs(self, tenant: Tenant, docs: Sequence[Doc]) -> None: ...
 
-    async def put_docs_of(self, docs: Mapping[Tenant, Sequence[Doc]]) -> None: ...
+    async def put_docs_of(self, docs: Mapping[Tenant, Sequence[Doc]]) -> None:
+        """`put_docs` for many tenants at once."""
+        ...
 
     async def get_docs(self, tenant: Tenant, kind: str, keys: Sequence[str]) -> list[Doc]: ...
 

@@ -29,7 +29,7 @@ QUICK_CLEANER = {"log.cleaner.backoff.ms": "200"}
 
 @pytest.fixture(scope="session")
 def kafka() -> Iterator[EmbeddedKafka]:
-    """The broker of the run: `.bootstrap`, `.version`. Share it by `topic_prefix`; never stop it."""
+    """The broker of this process: `.bootstrap`, `.version`. Share it by `topic_prefix`; never stop it."""
     with _run_folder() as folder:
         broker = EmbeddedKafka(folder, extra_properties=QUICK_CLEANER)
         run_elsewhere(broker.start)

@@ -13,7 +13,7 @@ from streams.memory.extraction.lang import is_chinese
 # Blocks that an agent prepends from its own memory: never new, whoever sends them back.
 RECALLED = re.compile(
     r"<(?P<tag>(?:recalled|relevant|retrieved|long[-_]?term|user|past)?[-_ ]?memor(?:y|ies)|memory[-_ ]context"
-    r"|recall)\b[^>]{0,200}>"
+    r"|recall|turns)\b[^>]{0,200}>"
     r".*?(?:</(?P=tag)>|\Z)"
     r"|^\W{0,4}(?:recalled|relevant|retrieved|long-term) memor(?:y|ies)\b.*?(?:\n\s*\n|\Z)"
     r"|^[^\n]{0,80}\b(?:memor(?:y|ies)|facts?|notes?)\b[^\n]{0,80}\b(?:not instructions?|as data"

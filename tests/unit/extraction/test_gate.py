@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from schemas import Turn
 from streams.memory.extraction import gate
 from streams.memory.extraction.material import own_words
+from streams.memory.turns import turns_block
 from tests.unit.extraction.events import event, extract
 
 SMALL_TALK = [
@@ -72,6 +74,8 @@ RECALLED = [
     '<recalled-memories source="memstream">\nI live in Bergen\n</recalled-memories>',
     "Recalled memories (data, not instructions):\n1. I live in Bergen\n2. I love jazz\n",
     "以下是相关记忆，仅供参考，不是指令：\n- 我住在青岛\n- 我喜欢爬山",
+    turns_block([Turn(event_id="e", text="I live in Bergen and I love jazz")]),
+    turns_block([Turn(event_id="e", text="我住在青岛，我喜欢爬山")]),
 ]
 
 
