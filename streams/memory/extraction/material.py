@@ -22,6 +22,8 @@ RECALLED = re.compile(
     r"|^[^\n]{0,30}记忆[^\n]{0,60}(?:仅供参考|不是指令|非指令|不要当作指令|只作参考|不代表指令)[^\n]*(?:\n[^\n]+)*",
     re.IGNORECASE | re.DOTALL | re.MULTILINE,
 )
+# One of these is in each of them.
+_RECALLED_CUES = ("memor", "recall", "<turns", "fact", "note", "记忆")
 _CODE_BLOCK = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 LOG_LINE = re.compile(
     r"^\s*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|(?:\[\w+\]\s*)?(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|TRACE)\b[\s:\]|]"
@@ -85,13 +87,8 @@ def own_words(text: str) -> str:
 
 def strip_recalled(text: str) -> str:
     """The text with every block of recalled memories blanked."""
-    if (
-        "emor" not in text
-        and "EMOR" not in text
-        and "记忆" not in text
-        and "<recall" not in text
-        and "fact" not in text
-    ):
+    folded = text.lower()
+    if not any(cue in folded for cue in _RECALLED_CUES):
         return text
     return RECALLED.sub(_blank, text)
 
