@@ -9,11 +9,11 @@ from datetime import datetime, timedelta
 from typing import Final, Literal
 
 from schemas import RecallRequest
-from streams.memory.everyday import expand
 from streams.memory.extraction.lang import language
 from streams.memory.lexical import terms
 from streams.memory.lexicon import FUNCTION_CHARACTERS
 from streams.memory.ranking.dialogue import turns_of
+from streams.memory.ranking.everyday import expand
 from streams.memory.ranking.slots import asked_slots
 from streams.memory.ranking.weights import Weights
 from streams.memory.timephrases import interval, resolve

@@ -6,13 +6,11 @@ from collections.abc import Iterable
 from typing import Final
 
 from schemas.memory import MemoryRecord
-from streams.memory.everyday import akin
 from streams.memory.settle.discourse import discourse
 from streams.memory.settle.guards import denials
 from streams.memory.settle.kinds import NONE, Kind, Relation
 from streams.memory.settle.order import order
-from streams.memory.settle.texts import ATTITUDES
-from streams.memory.settle.wording import Wording, wording
+from streams.memory.settle.wording import wording
 from streams.ports import ModelProfile
 
 # Share of the older statement's content words that a correction must take up: fewer words in common mean that it
@@ -34,7 +32,7 @@ def may_take_back(record: MemoryRecord) -> bool:
     if record.role != "user":
         return False
     said = discourse(record.content)
-    return said.corrects or said.denies or said.switches or record.operation == "correct"
+    return said.corrects or said.denies or record.operation == "correct"
 
 
 def take_back(old: MemoryRecord, new: MemoryRecord, similarity: float, profile: ModelProfile) -> Relation:
@@ -55,15 +53,7 @@ def take_back(old: MemoryRecord, new: MemoryRecord, similarity: float, profile: 
         return Relation(Kind.TAKE_BACK, "corrects what was said", strength)
     if said.denies and not as_before and taken_up >= TAKEN_UP_BY_DENIAL:
         return Relation(Kind.TAKE_BACK, "denies what was said", strength)
-    if said.switches and _in_its_place(one, other):
-        return Relation(Kind.TAKE_BACK, "names what took its place", strength)
     return NONE
-
-
-def _in_its_place(one: Wording, other: Wording) -> bool:
-    """Is what was switched to the kind of thing that the older statement is about? A liking outlives a change of
-    habit."""
-    return not one.content & ATTITUDES and akin(one.content, other.content)
 
 
 def best_fits(fitting: Iterable[tuple[MemoryRecord, Relation]]) -> list[tuple[MemoryRecord, Relation]]:

@@ -5,8 +5,6 @@ names    it says that it is one ("correction", "I misspoke", "更正", "口误")
 refers   it points at something said earlier ("I said", "that X thing", "上次我说", "那句")
 denies   it denies, or says that it no longer holds ("I'm not", "no longer", "其实不", "不再")
 narrows  it takes the scope back ("I only meant", "just for that one", "只是", "随口")
-
-And one of what it may say instead: that one thing took the place of another ("switched to", "改喝", "换成").
 """
 
 from __future__ import annotations
@@ -73,15 +71,6 @@ _NARROWS_ZH: Final = (
     r"只是|只针对|仅针对|只想|只限|不过是|顶多|頂多|临时|暂时|一时|代问|帮(?:同事|朋友|别人)|举(?:的)?例|例子|测试|假设|设定|剧情|场景|"
     r"那(?:一)?次|仅限|不代表|不等于|不是长期|不是固定|不算"
 )
-# To another place one moves as well, but a place has its slot.
-_SWITCHES_EN: Final = (
-    r"\b(?:(?:switched|converted|migrated|changed) (?:back |over |completely |entirely )?to|(?:moved|gone|went) over to"
-    r"|(?:switching|migrating|changing|moving over) to|replaced (?:it|that|them|my|our|the) .{0,40}\b(?:with|by))\b"
-)
-_SWITCHES_ZH: Final = (
-    r"换成|换到|换用|换回|转用|转投"
-    r"|改(?:喝|吃|用|穿|坐|骑|开|练|学|看|读|听|打|抽|叫|走|写|做|跑|游|为|成)(?!一下|改|变|掉)"
-)
 
 
 def _any(expression: str) -> re.Pattern[str]:
@@ -92,7 +81,6 @@ _NAMES: Final = (_any(_NAMES_EN), _any(_NAMES_ZH))
 _REFERS: Final = (_any(_REFERS_EN), _any(_REFERS_ZH))
 _DENIES: Final = (_any(_DENIES_EN), _any(_DENIES_ZH))
 _NARROWS: Final = (_any(_NARROWS_EN), _any(_NARROWS_ZH))
-_SWITCHES: Final = (_any(_SWITCHES_EN), _any(_SWITCHES_ZH))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +89,6 @@ class Discourse:
     refers: bool
     denies: bool
     narrows: bool
-    switches: bool
 
     @property
     def corrects(self) -> bool:
@@ -121,5 +108,4 @@ def discourse(text: str) -> Discourse:
         refers=_hit(_REFERS, folded),
         denies=_hit(_DENIES, folded),
         narrows=_hit(_NARROWS, folded),
-        switches=_hit(_SWITCHES, folded),
     )

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from schemas import Message, RecallRequest
-from streams.memory.everyday import expand
 from streams.memory.ranking.dialogue import Turn, turns_of
+from streams.memory.ranking.everyday import expand
 from streams.memory.ranking.query import Understanding, understand
 from streams.memory.ranking.recall import without_names
 from streams.memory.ranking.weights import DEFAULT

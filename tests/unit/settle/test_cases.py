@@ -117,24 +117,6 @@ def test_a_retraction_without_a_new_value_retires_what_it_names() -> None:
     assert statuses(jazz, rock, no_jazz, again) == [SUPERSEDED, ACTIVE, SUPERSEDED, ACTIVE]
 
 
-@pytest.mark.parametrize(
-    ("habit", "switch", "left"),
-    [
-        ("I drink oat lattes every morning", "I've switched to black coffee lately", SUPERSEDED),
-        ("We use MySQL for the shop", "We switched over to Postgres", SUPERSEDED),
-        ("我平时坐地铁上班", "最近改骑车了", SUPERSEDED),
-        ("笔记我都记在印象笔记里", "笔记现在换成Obsidian了", SUPERSEDED),
-        # A liking outlives a habit, another kind of thing is not meant, and the same thing again is no other one.
-        ("I love oat lattes", "I've switched to black coffee lately", ACTIVE),
-        ("I ride my bicycle every morning", "I've switched to black coffee lately", ACTIVE),
-        ("我每天早上一杯拿铁", "记事本换成小米的了", ACTIVE),
-    ],
-)
-def test_a_switch_retires_the_habit_of_its_kind(habit: str, switch: str, left: str) -> None:
-    near = (PROFILE.recall + PROFILE.conflict) / 2
-    assert statuses(record(1, 1, habit), record(2, 90, switch), near=near) == [left, ACTIVE]
-
-
 def test_a_temporary_change_holds_for_its_interval() -> None:
     home = city(1, 1, "Bonn")
     week = {"valid_from": START + timedelta(days=5), "valid_until": START + timedelta(days=12)}
