@@ -262,14 +262,37 @@ class Runner:
                 self._quiet.set()
 
     async def _run_lane(self, stage: Stage, records: Sequence[Inbound], turns: asyncio.Semaphore) -> None:
-        for part in batched(records, stage.lane_batch):
-            started = time.perf_counter()
-            waited = await self._handle(stage, part, turns)
-            metrics.STAGE_SECONDS.labels(stage.name).observe(time.perf_counter() - started - waited)
-            self._health.progress(f"{stage.name}.{stage.topic}")
+        for at, part in enumerate(batched(records, stage.lane_batch)):
+            if not await self._run_part(stage, part, turns):
+                # All that is left of the lane, so that nobody waits behind another tenant's bad record.
+                await self._run_apart(stage, records[at * stage.lane_batch :], turns)
+                return
 
-    async def _handle(self, stage: Stage, records: Sequence[Inbound], turns: asyncio.Semaphore) -> float:
-        """Returns the seconds that it waited for a turn."""
+    async def _run_apart(self, stage: Stage, records: Sequence[Inbound], turns: asyncio.Semaphore) -> None:
+        """One by one, so that a bad record parks alone, and tenants side by side."""
+        lanes: dict[str, list[Inbound]] = defaultdict(list)
+        for record in records:
+            lanes[record.lane].append(record)
+
+        async def one_by_one(of_lane: Sequence[Inbound]) -> None:
+            for record in of_lane:
+                await self._run_part(stage, [record], turns)
+
+        async with asyncio.TaskGroup() as group:
+            for of_lane in lanes.values():
+                group.create_task(one_by_one(of_lane))
+
+    async def _run_part(self, stage: Stage, records: Sequence[Inbound], turns: asyncio.Semaphore) -> bool:
+        started = time.perf_counter()
+        waited = await self._handle(stage, records, turns)
+        if waited is None:
+            return False
+        metrics.STAGE_SECONDS.labels(stage.name).observe(time.perf_counter() - started - waited)
+        self._health.progress(f"{stage.name}.{stage.topic}")
+        return True
+
+    async def _handle(self, stage: Stage, records: Sequence[Inbound], turns: asyncio.Semaphore) -> float | None:
+        """Returns the seconds that it waited for a turn, or None when several records fail together."""
         trouble = _Trouble()
         waited = 0.0
         while True:
@@ -278,7 +301,7 @@ class Runner:
                 waited += time.perf_counter() - asked
                 outcomes = await self._attempt(stage, records, trouble)
             if outcomes is None:
-                return waited + await self._handle_apart(stage, records, turns)
+                return None
             waiting = next((o for o in outcomes if isinstance(o, Retry)), None)
             if waiting is None:
                 break
@@ -289,20 +312,6 @@ class Runner:
                 await self._finish(stage, record, outcome, trouble.attempts)
         self._at_step(f"{stage.topic}.emitted")
         return waited
-
-    async def _handle_apart(self, stage: Stage, records: Sequence[Inbound], turns: asyncio.Semaphore) -> float:
-        """Together they fail: one by one, so that a bad record parks alone, and tenants side by side, so that none
-        waits for another's."""
-        lanes: dict[str, list[Inbound]] = defaultdict(list)
-        for record in records:
-            lanes[record.lane].append(record)
-
-        async def one_by_one(of_lane: Sequence[Inbound]) -> float:
-            return sum([await self._handle(stage, [record], turns) for record in of_lane])
-
-        async with asyncio.TaskGroup() as group:
-            waits = [group.create_task(one_by_one(of_lane)) for of_lane in lanes.values()]
-        return max(wait.result() for wait in waits)
 
     async def _attempt(self, stage: Stage, records: Sequence[Inbound], trouble: _Trouble) -> Sequence[Outcome] | None:
         """Outcomes, or None when several records failed together and should be tried one by one."""

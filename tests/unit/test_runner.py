@@ -393,6 +393,29 @@ async def test_bad_data_parks_at_once_and_alone(broker: Broker, health: Health, 
     assert errors(broker)["exception.class.name"] == type(error).__name__
 
 
+async def test_a_lane_of_many_tenants_waits_for_none_of_them(broker: Broker, health: Health) -> None:
+    class Together(Echo):
+        def lane(self, record: Inbound) -> str:
+            return record.partition_lane
+
+    async def judge(records: Sequence[Inbound]) -> Sequence[Outcome]:
+        if any(record.value == b"a2" for record in records):
+            raise DependencyDown("store", "down")
+        return [passed_on(record) for record in records]
+
+    stage = Together(judge, lane_batch=3)
+    running = asyncio.create_task(
+        make(broker, health).run_batch(stage, batch("a1", "a2", "b1", "b2", "c1", "a3", "c2"))
+    )
+    # While the second record of one tenant backs off, what comes after it of others is through, in order.
+    await until(lambda: len(broker.values("out")) == 5)
+    assert sorted(broker.values("out")) == [b"a1", b"b1", b"b2", b"c1", b"c2"]
+    assert broker.values("out").index(b"c1") < broker.values("out").index(b"c2")
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    assert b"a3" not in broker.values("out")
+
+
 async def test_a_bug_is_tried_a_few_times(broker: Broker, health: Health, caplog: pytest.LogCaptureFixture) -> None:
     async def judge(records: Sequence[Inbound]) -> Sequence[Outcome]:
         if any(record.value == b"a1" for record in records):

@@ -36,7 +36,9 @@ _SYSTEM: Final = (
     'Answer with JSON only: {"verdict": "same" | "replaces" | "both" | "unclear"}. When in doubt say unclear: a wrong '
     '"replaces" loses a memory.'
 )
-_VERDICT: Final = re.compile(r"\"?verdict\"?\s*:\s*\"?([a-z]+)", re.IGNORECASE)
+_WHOLE: Final = re.compile(r"\{\s*\"verdict\"\s*:\s*\"(?:" + "|".join(LABELS) + r")\"\s*\}", re.IGNORECASE)
+# As a word of its own or in quotation marks: one of them beside the verdict is another verdict.
+_WORDS: Final = re.compile(r"\b(" + "|".join(LABELS) + r")\b", re.IGNORECASE)
 
 
 async def judge(chat: ChatModel, older: MemoryRecord, newer: MemoryRecord, *, deadline_seconds: float) -> str | None:
@@ -59,6 +61,10 @@ def turns(older: MemoryRecord, newer: MemoryRecord) -> list[ChatTurn]:
 
 
 def label(answer: str) -> str | None:
-    """One verdict, whatever stands around it; None when there is none, or two that differ."""
-    found = {word.lower() for word in _VERDICT.findall(answer)}
-    return LABELS.get(found.pop()) if len(found) == 1 else None
+    """One verdict: a whole JSON object, whatever words stand around it. None when there is none, or more than one
+    verdict anywhere: a model that changes its mind, or says the question back, has not answered."""
+    whole = _WHOLE.findall(answer)
+    said = {word.lower() for word in _WORDS.findall(answer)}
+    if len(whole) != 1 or len(said) != 1:
+        return None
+    return LABELS[said.pop()]

@@ -159,10 +159,28 @@ async def test_a_failure_leaves_both_and_marks_them(
 
 
 @pytest.mark.parametrize(
-    "answer", ['```json\n{"verdict": "same"}\n```', "Verdict: replaces. They speak of one ticket."]
+    "answer", ['```json\n{"verdict": "same"}\n```', 'Here you are: { "Verdict" : "SAME" }\nThey speak of one ticket.']
 )
 def test_words_around_a_verdict(answer: str) -> None:
-    assert label(answer) in ("duplicate", "supersede")
+    assert label(answer) == "duplicate"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "",
+        "replaces",
+        '{"verdict": "same',
+        '{"verdict": "same" | "replaces" | "both" | "unclear"}',
+        "verdict: replaces? No, both are true.",
+        '{"verdict": "replaces"} Wait ... "both"',
+        '{"verdict": "replaces"} or {"verdict": "same"}',
+        '{"verdict": "replaces", "why": "newer"}',
+        '{"verdict": "probably"}',
+    ],
+)
+def test_what_is_no_verdict(answer: str) -> None:
+    assert label(answer) is None
 
 
 async def test_one_step_asks_about_a_few_pairs_only(server: Misbehaving, role: Callable[[], MemoryRole]) -> None:
