@@ -124,11 +124,11 @@ def add_imports(router: APIRouter, settings: Settings, client: MemoryClient) -> 
 
 
 def understood(body: models.Import | models.ImportFile, tenant: Tenant) -> tuple[Look, Batch]:
-    """Pure. Raises `Problem`."""
+    """Pure: nothing of it reaches a disk. Raises `Problem`."""
     try:
         form, found = body.read()
         look = Look(form)
-        return look, batch(tenant, look.at(found), timezone=body.timezone)
+        return look, batch(tenant, found, timezone=body.timezone, accepted=look.take)
     except Unusable as error:
         raise problems.Problem(422, "unreadable-file", f"file: {error}") from None
 

@@ -11,7 +11,7 @@ import hashlib
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Literal, NamedTuple
 
@@ -74,9 +74,19 @@ class ImportStatus(BaseModel):
     remaining_seconds: float | None = None
 
 
-def batch(tenant: Tenant, found: Iterable[Conversation | Problem], *, timezone: str | None = None) -> Batch:
-    """Raises `Unusable` for more than a task can hold."""
-    events = Spool()
+def batch(
+    tenant: Tenant,
+    found: Iterable[Conversation | Problem],
+    *,
+    timezone: str | None = None,
+    spool: Spool | None = None,
+    accepted: Callable[[Conversation], None] | None = None,
+) -> Batch:
+    """`spool`: an empty one for the events, else in memory. `accepted` is called with each that is not refused.
+
+    Raises `Unusable` for more than a task can hold, and what the spool raises.
+    """
+    events = spool or Spool()
     refused: Counter[str] = Counter()
     problems: list[Problem] = []
     repeats: Counter[bytes] = Counter()
@@ -120,6 +130,8 @@ def batch(tenant: Tenant, found: Iterable[Conversation | Problem], *, timezone: 
             raise Unusable(f"more than {MOST_CONVERSATIONS} conversations, the most of a task: split the file")
         else:
             events.add(event_id, value)
+            if accepted:
+                accepted(one)
     counts = (f"{reason}={count}" for reason, count in sorted(refused.items()))
     digest = hashlib.sha256("\n".join((tenant.key, *sorted(events.ids), *counts)).encode()).hexdigest()
     return Batch(tenant, f"task_{digest[:32]}", events, refused, problems)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import io
 import json
 import socket
+import tempfile
 import tracemalloc
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
@@ -20,11 +22,13 @@ from typer.testing import CliRunner
 from schemas import ConversationEvent, Job, Message, Receipt, Tenant
 from streams import client, compacted
 from streams.cli import app, import_chats
-from streams.errors import DependencyDown
+from streams.errors import ConfigurationError, DependencyDown
+from streams.http.imports import understood
+from streams.http.models import ImportFile
 from streams.imports.conversations import LONG_CHARS, Conversation, Problem
 from streams.imports.formats import Format, detect, read
 from streams.imports.pace import LEAST_AHEAD, MOST_AHEAD, SECONDS, Pace
-from streams.imports.spool import IN_MEMORY_BYTES
+from streams.imports.spool import IN_MEMORY_BYTES, Spool, on_disk
 from streams.imports.task import Batch, Received, batch, received, status_of
 from streams.settings import load_settings
 from tests.unit.http.gateway import gateway, settings_for
@@ -401,13 +405,42 @@ def test_a_long_history_takes_no_more_memory_than_a_short_one() -> None:
     for lines in (rows, chat):
         tracemalloc.start()
         try:
-            made = batch(TENANT, read(lines)[1])
+            made = batch(TENANT, read(lines)[1], spool=on_disk())
             sent = made.events.events(set(made.event_ids))
             assert sum(len(message.text) for event in sent for message in event.messages) >= 30_000_000
             _, peak = tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()
         assert peak < 4 * IN_MEMORY_BYTES
+
+
+@pytest.fixture
+def no_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
+
+
+LONG = '{"text": "%s"}\n' % ("x" * 1_000_000) * (IN_MEMORY_BYTES // 1_000_000 + 1)
+
+
+def test_what_is_sent_over_http_reaches_no_disk(no_disk: None) -> None:
+    body = ImportFile.model_validate({"user_id": "1", "file": LONG.encode()})
+    _, made = understood(body, TENANT)
+    assert sum(len(message.text) for event in events(made) for message in event.messages) > IN_MEMORY_BYTES
+
+
+def test_a_disk_that_takes_nothing_is_told_of(tmp_path: Path, no_disk: None) -> None:
+    file = tmp_path / "history.jsonl"
+    file.write_text(LONG, encoding="utf-8")
+    done = CliRunner().invoke(app, ["import-chats", str(file), "--preview"])
+    assert isinstance(done.exception, ConfigurationError)
+    assert "TMPDIR" in str(done.exception)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is full at once is of Linux")
+def test_a_full_disk_is_told_of_before_anything_is_sent() -> None:
+    closing = contextlib.suppress(OSError)  # which writes once more
+    with closing, Path("/dev/full").open("wb") as full, pytest.raises(ConfigurationError, match="No space left"):
+        batch(TENANT, lines("a"), spool=Spool(full))
 
 
 def test_a_status_counts_receipts() -> None:
