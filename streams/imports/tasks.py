@@ -172,4 +172,4 @@ async def put(client: MemoryClient, job: Job) -> None:
     """Write down the state of a task. Raises `DeadlineExceeded`, `Unavailable`."""
     headers = records.cloud_event("job", job.job_id, "client", job.updated_at)
     key = job_key(job.tenant, job.job_id)
-    await client._produce("jobs", job.tenant, job.to_bytes(), headers, None, key=key)
+    await client.produce("jobs", job.tenant, job.to_bytes(), headers, key=key)
