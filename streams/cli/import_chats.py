@@ -66,8 +66,8 @@ def import_chats(
         fail(f"--{'user' if error.errors()[0]['loc'] == ('user_id',) else 'namespace'}: must name one")
     except Unusable as error:
         fail(str(error))
-    for where, reason in made.problems:
-        err.print(f"{where}: {reason}", markup=False, soft_wrap=True)
+    for one in made.problems:
+        err.print(f"{one.where}: {one.reason}", markup=False, soft_wrap=True)
     if preview:
         _show_preview(look.told(made))
     elif not made.event_ids:
@@ -146,7 +146,7 @@ class Teller:
         if told.queued != self._queued:
             self._queued = told.queued
             err.print(line(told), soft_wrap=True)
-        return await self._task.cancelled()
+        return await self._task.check_cancelled()
 
 
 async def _show(task_id: str, namespace: str | None, *, cancelling: bool) -> None:

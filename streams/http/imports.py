@@ -135,7 +135,7 @@ def understood(body: models.Import | models.ImportFile, tenant: Tenant) -> tuple
 
 def nothing_in(made: Batch) -> problems.Problem:
     first = [
-        problems.FieldProblem(field=where, problem=reason) for where, reason in made.problems[: problems.MOST_ERRORS]
+        problems.FieldProblem(field=one.where, problem=one.reason) for one in made.problems[: problems.MOST_ERRORS]
     ]
     return problems.Problem(
         422,

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from schemas import Message
 from schemas.events import Role
-from streams.imports.conversations import Conversation
+from streams.imports.conversations import Conversation, Unread
 from streams.imports.formats import Format
 from streams.imports.task import Batch
 
@@ -63,11 +63,6 @@ class PreviewedConversation(BaseModel):
         return cls(where=one.where, time=one.time, messages=len(one.messages), first=first)
 
 
-class NotRead(BaseModel):
-    where: str
-    reason: str
-
-
 class ImportPreview(BaseModel):
     """Nothing of it was sent. `since` and `until`: the first and the last time; `shown`: the first conversations.
 
@@ -83,7 +78,7 @@ class ImportPreview(BaseModel):
     voices: Sequence[Voice]
     shown: Sequence[PreviewedConversation]
     refused: int
-    problems: Sequence[NotRead]
+    problems: Sequence[Unread]
 
 
 class Look:
@@ -122,5 +117,5 @@ class Look:
             ],
             shown=[PreviewedConversation.of(one) for one in self._first],
             refused=len(made.problems),
-            problems=[NotRead(where=where, reason=reason) for where, reason in made.problems[:MOST_PROBLEMS]],
+            problems=made.problems[:MOST_PROBLEMS],
         )

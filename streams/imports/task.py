@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple
 from pydantic import BaseModel, ValidationError
 
 from schemas import ConversationEvent, Job, Receipt, Tenant
-from streams.imports.conversations import Conversation, Problem, Unusable
+from streams.imports.conversations import Conversation, Unread, Unusable
 from streams.imports.spool import Spool
 from streams.limits import MAX_RECORD_BYTES
 
@@ -33,7 +33,7 @@ class Batch(NamedTuple):
     task_id: str
     events: Spool
     refused: Mapping[str, int]
-    problems: Sequence[Problem]
+    problems: Sequence[Unread]
 
     @property
     def event_ids(self) -> Sequence[str]:
@@ -76,7 +76,7 @@ class ImportStatus(BaseModel):
 
 def batch(
     tenant: Tenant,
-    found: Iterable[Conversation | Problem],
+    found: Iterable[Conversation | Unread],
     *,
     timezone: str | None = None,
     spool: Spool | None = None,
@@ -88,15 +88,15 @@ def batch(
     """
     events = spool or Spool()
     refused: Counter[str] = Counter()
-    problems: list[Problem] = []
+    problems: list[Unread] = []
     repeats: Counter[bytes] = Counter()
 
-    def refuse(problem: Problem, why: str = "import:invalid") -> None:
+    def refuse(problem: Unread, why: str = "import:invalid") -> None:
         refused[why] += 1
         problems.append(problem)
 
     for one in found:
-        if isinstance(one, Problem):
+        if isinstance(one, Unread):
             refuse(one)
             continue
         said = json.dumps(
@@ -122,10 +122,10 @@ def batch(
             )
             value = event.to_bytes()
         except (ValidationError, ValueError):
-            refuse(Problem(one.where, "its text, session or speaker is no Unicode text"))
+            refuse(Unread(one.where, "its text, session or speaker is no Unicode text"))
             continue
         if len(value) > MAX_RECORD_BYTES:
-            refuse(Problem(one.where, f"has more than {MAX_RECORD_BYTES // 1024**2} MiB"), "import:too_large")
+            refuse(Unread(one.where, f"has more than {MAX_RECORD_BYTES // 1024**2} MiB"), "import:too_large")
         elif len(events.ids) == MOST_CONVERSATIONS:
             raise Unusable(f"more than {MOST_CONVERSATIONS} conversations, the most of a task: split the file")
         else:

@@ -25,7 +25,7 @@ from streams.cli import app, import_chats
 from streams.errors import ConfigurationError, DependencyDown
 from streams.http.imports import understood
 from streams.http.models import ImportFile
-from streams.imports.conversations import LONG_CHARS, Conversation, Problem
+from streams.imports.conversations import LONG_CHARS, Conversation, Unread
 from streams.imports.formats import Format, detect, read
 from streams.imports.pace import LEAST_AHEAD, MOST_AHEAD, SECONDS, Pace
 from streams.imports.spool import IN_MEMORY_BYTES, Spool, on_disk
@@ -38,14 +38,14 @@ from tests.unit.http.gateway import gateway, settings_for
 class Parsed:
     format: str
     conversations: list[Conversation]
-    problems: list[Problem]
+    problems: list[Unread]
 
 
 def parse(text: str, form: Format = "auto", zone: ZoneInfo | None = None) -> Parsed:
     read_as, found = read(io.StringIO(text, newline="\n"), form, zone)
     all_of_it = list(found)
     conversations = [one for one in all_of_it if isinstance(one, Conversation)]
-    return Parsed(read_as, conversations, [one for one in all_of_it if isinstance(one, Problem)])
+    return Parsed(read_as, conversations, [one for one in all_of_it if isinstance(one, Unread)])
 
 
 JSONL = """{"time": "2026-03-02T09:00:00Z", "text": "I moved to Bonn."}
@@ -197,9 +197,9 @@ def test_a_half_of_the_day(time: str, hour: int) -> None:
 def test_a_time_that_is_not_understood_is_nobody_elses_words(line: str) -> None:
     parsed = parse(f"2026-03-02 下午3:05 张三：好\n{line}\n我", zone=ZoneInfo("Asia/Shanghai"))
     assert [m.text for c in parsed.conversations for m in c.messages] == ["好"]
-    ((where, reason),) = parsed.problems
-    assert where == "line 2"
-    assert reason in ("time not understood", "no such date or time")
+    (one,) = parsed.problems
+    assert one.where == "line 2"
+    assert one.reason in ("time not understood", "no such date or time")
 
 
 @pytest.mark.parametrize(
@@ -239,7 +239,7 @@ def test_a_date_may_stand_above_its_messages(above: str, line: str) -> None:
 def test_a_date_without_its_year_is_no_date_of_the_day_before(above: str) -> None:
     parsed = parse(f"2026-03-01\n09:00 Ann: hi\n{above}\n09:41 Bob: moved\nto Bonn\n2026-03-05\n08:00 Bob: back")
     assert [m.text for c in parsed.conversations for m in c.messages] == ["hi", "back"]
-    assert [(where, reason[:10]) for where, reason in parsed.problems] == [
+    assert [(p.where, p.reason[:10]) for p in parsed.problems] == [
         ("line 3", "this date "),
         ("line 4", "no date wi"),
     ]
@@ -263,7 +263,7 @@ Call me, 10:30 Bob: is there
 09:52 Bob: fine"""
     parsed = parse(log)
     assert [m.text for c in parsed.conversations for m in c.messages] == ["the plan is\n1) breakfast", "fine"]
-    assert [where for where, _ in parsed.problems] == [f"line {n}" for n in (1, 3, 6, 7, 9, 10, 12, 14)]
+    assert [p.where for p in parsed.problems] == [f"line {n}" for n in (1, 3, 6, 7, 9, 10, 12, 14)]
     # Where messages have dates of their own, a time begins no message.
     dated = parse("2026-03-02 09:00 Ann: the plan\n2026-03-03\n10:30 Dentist: room 5")
     assert [m.text for c in dated.conversations for m in c.messages] == ["the plan\n2026-03-03\n10:30 Dentist: room 5"]
@@ -344,7 +344,7 @@ def test_an_array_of_conversations() -> None:
         ("conversation 1", "a"),
         ("conversation 2", "b"),
     ]
-    assert parsed.problems == [("conversation 3", "not a JSON object")]
+    assert parsed.problems == [Unread("conversation 3", "not a JSON object")]
 
 
 def test_what_begins_like_json_may_be_a_log() -> None:
@@ -390,11 +390,11 @@ def test_the_same_conversation_is_the_same_event_wherever_it_stands() -> None:
 
 
 def test_what_can_not_be_sent_stops_nothing_else() -> None:
-    found = [Problem("line 7", "not JSON"), *lines("a", "\ud800", "x" * 3_000_000), Problem("line 8", "not JSON")]
+    found = [Unread("line 7", "not JSON"), *lines("a", "\ud800", "x" * 3_000_000), Unread("line 8", "not JSON")]
     made = batch(TENANT, found)
     assert [event.messages[0].text for event in events(made)] == ["a"]
     assert made.refused == {"import:invalid": 3, "import:too_large": 1}
-    assert [where for where, _ in made.problems] == ["line 7", "line 1", "line 2", "line 8"]
+    assert [p.where for p in made.problems] == ["line 7", "line 1", "line 2", "line 8"]
     assert made.task_id != batch(TENANT, lines("a")).task_id
 
 
