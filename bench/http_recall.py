@@ -11,14 +11,13 @@ import argparse
 import asyncio
 import contextlib
 import json
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator
 from typing import Any
 
 import aiohttp
 import psutil
 
-from bench.rig import machine, percentile
+from bench.rig import Ask, machine, percentile, timed
 from streams.adapters.kafka_broker import EmbeddedKafka
 from streams.settings import Settings
 from tests.harness import Pipeline, free_port, pipeline
@@ -28,32 +27,16 @@ FACTS = ("I always take the window seat on trains.", "My sister Anna lives in Os
 QUESTION = "Which seat on trains?"
 
 
-Ask = Callable[[int], Awaitable[object]]
-
-
-async def load(callers: int, each: int, doors: Mapping[str, Ask]) -> dict[str, Any]:
-    """`callers` tasks, each asking `each` times at every door in turn, so that whatever else this machine does meets
-    all doors alike."""
-    spent: dict[str, list[float]] = {name: [] for name in doors}
-
-    async def caller(number: int) -> None:
-        for turn in range(each):
-            # Half of them begin at the other door.
-            for name, ask in sorted(doors.items(), reverse=bool(number % 2)):
-                started = time.perf_counter()
-                await ask(number + turn)
-                spent[name].append((time.perf_counter() - started) * 1000)
-
-    started = time.perf_counter()
-    await asyncio.gather(*(caller(number) for number in range(callers)))
-    whole = time.perf_counter() - started
+async def load(callers: int, each: int, topics: Ask, http: Ask) -> dict[str, Any]:
+    doors, seconds = await timed(callers, each, topics, http)
+    p95 = [percentile(taken, 0.95) for taken in doors]
     return {
         **{
-            name: {"p50": round(percentile(taken, 0.5), 1), "p95": round(percentile(taken, 0.95), 1)}
-            for name, taken in spent.items()
+            name: {"p50": round(percentile(taken, 0.5), 1), "p95": round(worst, 1)}
+            for name, taken, worst in zip(("topics", "http"), doors, p95, strict=True)
         },
-        "p95_http_by_topics": round(percentile(spent["http"], 0.95) / percentile(spent["topics"], 0.95), 2),
-        "per_second": round(sum(map(len, spent.values())) / whole, 1),
+        "p95_http_by_topics": round(p95[1] / p95[0], 2),
+        "per_second": round(sum(map(len, doors)) / seconds, 1),
     }
 
 
@@ -131,8 +114,7 @@ async def measure(line: Pipeline, callers: int, each: int, rounds: int) -> dict[
             async with http.post("/memory/query", json=body) as answer:
                 assert (await answer.json()).get("memories"), await answer.text()
 
-        doors = {"topics": by_topics, "http": by_http}
-        await load(callers, 1, doors)  # connections, caches
+        await timed(callers, 1, by_topics, by_http)  # connections, caches
         for _ in range(rounds):
             for name, others in (
                 ("alone", contextlib.nullcontext()),
@@ -142,7 +124,7 @@ async def measure(line: Pipeline, callers: int, each: int, rounds: int) -> dict[
             ):
                 async with others:
                     before = process.cpu_times()
-                    told = await load(callers, each, doors)
+                    told = await load(callers, each, by_topics, by_http)
                     after = process.cpu_times()
                 spent = after.user + after.system - before.user - before.system
                 told["gateway_cpu_ms_per_request"] = round(spent * 1000 / (callers * each), 2)
@@ -164,8 +146,8 @@ async def main() -> None:
         await broker.start()
         try:
             # Slow clients stay for the whole run, and nobody waits for a place.
-            patient = {"http_body_seconds": 600, "http_deadline_seconds": 60}
-            wide = {"http_max_in_flight": options.callers + 1, "recall_concurrency": options.callers}
+            patient: dict[str, Any] = {"http_body_seconds": 600, "http_deadline_seconds": 60}
+            wide: dict[str, Any] = {"http_max_in_flight": options.callers + 1, "recall_concurrency": options.callers}
             async with pipeline(
                 broker.bootstrap, "bench.", http_port=free_port(), http_auth="off", **patient, **wide
             ) as line:

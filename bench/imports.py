@@ -26,6 +26,7 @@ from schemas import Tenant
 from streams import compacted
 from streams.client import MemoryClient
 from streams.imports.formats import read
+from streams.imports.spool import on_disk
 from streams.imports.task import Batch, batch
 
 COMMAND = ("-c", "import sys; from streams.cli import main; sys.exit(main())", "import-chats")
@@ -56,7 +57,7 @@ def history(file: Path, count: int, seed: int, *, remembered: int, characters: i
 
 def events(file: Path, user: str) -> Batch:
     with file.open(encoding="utf-8") as lines:
-        return batch(Tenant(namespace="bench", user_id=user), read(lines, "jsonl")[1])
+        return batch(Tenant(namespace="bench", user_id=user), read(lines, "jsonl")[1], spool=on_disk())
 
 
 async def span(made: Rig, topic: str, tenant: Tenant, start: dict[int, int]) -> list[int]:

@@ -17,6 +17,7 @@ import time
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import psutil
@@ -140,7 +141,7 @@ def dialogue(rng: random.Random, number: int) -> dict[str, object]:
 
 
 async def ask(
-    client: MemoryClient, rng: random.Random, tenants: int, queries: Iterable[Mapping[str, object]]
+    client: MemoryClient, rng: random.Random, tenants: int, queries: Iterable[Mapping[str, Any]]
 ) -> tuple[list[float], list[float]]:
     """Whole and embedding time of each recall, one after another."""
     whole, embedding = [], []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import platform
@@ -9,7 +10,8 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Sequence
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,6 +38,31 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 def spread(values: Sequence[float]) -> dict[str, float]:
     return {"min": round(min(values), 2), "median": round(statistics.median(values), 2), "max": round(max(values), 2)}
+
+
+Ask = Callable[[int], Awaitable[object]]
+
+
+async def timed(callers: int, each: int, *asks: Ask) -> tuple[list[list[float]], float]:
+    """Milliseconds of every call, a list for each of `asks`, and the seconds of all together.
+
+    `callers` tasks call each of `asks` in turn, `each` times, with a number that says which question: whatever else the
+    machine does meets all alike.
+    """
+    spent: list[list[float]] = [[] for _ in asks]
+
+    async def caller(number: int) -> None:
+        # Half of them begin at the other end.
+        order = list(zip(asks, spent, strict=True))[:: -1 if number % 2 else 1]
+        for turn in range(each):
+            for ask, taken in order:
+                started = time.perf_counter()
+                await ask(number + turn)
+                taken.append((time.perf_counter() - started) * 1000)
+
+    started = time.perf_counter()
+    await asyncio.gather(*(caller(number) for number in range(callers)))
+    return spent, time.perf_counter() - started
 
 
 @dataclass

@@ -41,9 +41,11 @@ class EmptyStage:
 
 def empty_stages() -> None:
     """Put the empty stages in the place of the real ones."""
-    app.RedactStage = lambda *_: EmptyStage("redact", "conversations", "redacted")  # type: ignore[assignment,misc]
-    app.ExtractStage = lambda *_, **__: EmptyStage("extract", "redacted", "candidates")  # type: ignore[assignment,misc]
-    app.RememberStage = lambda *_: EmptyStage("memory", "candidates", "receipts")  # type: ignore[assignment,misc]
+    vars(app).update(
+        RedactStage=lambda *_: EmptyStage("redact", "conversations", "redacted"),
+        ExtractStage=lambda *_, **__: EmptyStage("extract", "redacted", "candidates"),
+        RememberStage=lambda *_: EmptyStage("memory", "candidates", "receipts"),
+    )
 
 
 def main() -> int:

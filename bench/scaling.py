@@ -19,11 +19,10 @@ from pathlib import Path
 
 import psutil
 
-from bench.http_recall import load
 from bench.imports import spent
 from bench.ingest import events, receipts
 from bench.recall_latency import question
-from bench.rig import machine, spread
+from bench.rig import machine, percentile, spread, timed
 from streams.adapters.kafka_broker import EmbeddedKafka
 from streams.agents.writer import CHECK_SECONDS
 from tests.harness import Pipeline, pipeline
@@ -54,12 +53,12 @@ async def recall(line: Pipeline, questions: int, tenants: int, callers: int) -> 
         async def ask(number: int) -> None:
             await client.recall(asked[number % questions], user_id=f"u{number % tenants}", reinforce=False)
 
-        alone = await load(1, questions, ask)
-        together = await load(callers, max(1, questions // callers), ask)
+        (alone,), _ = await timed(1, questions, ask)
+        (together,), seconds = await timed(callers, max(1, questions // callers), ask)
     return {
-        "recall_p50_ms": alone["p50"],
-        "recall_p95_ms": alone["p95"],
-        f"recalls_per_second_of_{callers}": together["per_second"],
+        "recall_p50_ms": percentile(alone, 0.5),
+        "recall_p95_ms": percentile(alone, 0.95),
+        f"recalls_per_second_of_{callers}": len(together) / seconds,
     }
 
 

@@ -183,7 +183,7 @@ class MemoryClient:
         Raises `BadRequest`, `TooLarge`, `Unavailable`.
         """
         made = self._event(event, text, fields)
-        await self._produce("conversations", made.tenant, _encoded(made), _headers(made), deadline)
+        await self.produce("conversations", made.tenant, _encoded(made), _headers(made), deadline=deadline)
         return made.event_id
 
     async def publish_and_wait(
@@ -228,6 +228,36 @@ class MemoryClient:
         async for event_id in _acknowledged(pending):
             yield event_id
 
+    async def produce(
+        self,
+        topic: str,
+        tenant: schemas.Tenant,
+        value: bytes,
+        headers: Headers,
+        *,
+        key: bytes | None = None,
+        deadline: float | None = None,
+    ) -> None:
+        """Send one record; returns when all replicas have it. For what has no method of its own.
+
+        `topic`: without the prefix. `value`: as its schema says, `MAX_RECORD_BYTES` at most. `key`: the tenant's by
+        default. `deadline`: seconds.
+        Raises `TooLarge`, `Unavailable`, `DeadlineExceeded` (Kafka may have it all the same).
+        """
+        seconds = self._deadline if deadline is None else deadline
+        try:
+            async with asyncio.timeout(seconds):
+                await self._producer.send_and_wait(
+                    self._settings.topic_prefix + topic,
+                    value=self._sized(value),
+                    key=key or tenant.key.encode(),
+                    headers=list(headers),
+                )
+        except TimeoutError:
+            raise DeadlineExceeded(f"Kafka did not acknowledge within {seconds:g} s") from None
+        except KafkaError as error:
+            raise Unavailable(f"Kafka: {type(error).__name__}") from None
+
     async def supersede(
         self,
         old_id: str,
@@ -252,7 +282,7 @@ class MemoryClient:
         )
         value = _encoded(made)
         headers = records.cloud_event("supersede", made.directive_id, "client", made.occurred_at)
-        await self._produce("supersede", made.tenant, value, headers, None)
+        await self.produce("supersede", made.tenant, value, headers)
 
     async def correct(
         self, /, memory_id: str, text: str, *, user_id: str | int, namespace: str | None = None, **fields: Any
@@ -331,7 +361,8 @@ class MemoryClient:
         everything that is stored of the user, or was said from `since` on.
 
         The answer names the events that are on their way. Each keeps its facts until the new ones are there; what is
-        not found again is withdrawn.
+        not found again is withdrawn. `deadline`: seconds.
+        Raises `BadRequest`, `Unavailable`, `DeadlineExceeded` (the command is published all the same).
         """
         fields = {"namespace": self._namespace_or(namespace), "user_id": user_id, "since": since}
         made = _validated(
@@ -399,7 +430,8 @@ class MemoryClient:
         """The last turns of a session, oldest first: of both sides, redacted, without small talk.
 
         At most `limit` (50). A turn is there once it went through the stages; what is forgotten is not. `recall` and
-        `memory_prompt` put the same beside the memories: `turns_of=session_id, turns=limit`.
+        `memory_prompt` put the same beside the memories: `turns_of=session_id, turns=limit`. `deadline`: seconds.
+        Raises `BadRequest`, `Unavailable`, `DeadlineExceeded`.
         """
         replies = await self._ask("turns", user_id, namespace, deadline, turns_of=session_id, turns=limit)
         return list(replies[0].turns)
@@ -521,7 +553,7 @@ class MemoryClient:
         wanted = (*headers, ("reply_to", self._reply_topic.encode()), ("correlation_id", correlation))
         end = asyncio.get_running_loop().time() + seconds + GRACE_SECONDS
         try:
-            await self._produce(topic, tenant, value, wanted, seconds)
+            await self.produce(topic, tenant, value, wanted, deadline=seconds)
             while True:
                 try:
                     async with asyncio.timeout_at(end):
@@ -531,30 +563,6 @@ class MemoryClient:
                 yield received
         finally:
             self._waiting.pop(correlation, None)
-
-    async def _produce(
-        self,
-        topic: str,
-        tenant: schemas.Tenant,
-        value: bytes,
-        headers: Headers,
-        deadline: float | None,
-        *,
-        key: bytes | None = None,
-    ) -> None:
-        seconds = self._deadline if deadline is None else deadline
-        try:
-            async with asyncio.timeout(seconds):
-                await self._producer.send_and_wait(
-                    self._settings.topic_prefix + topic,
-                    value=self._sized(value),
-                    key=key or tenant.key.encode(),
-                    headers=list(headers),
-                )
-        except TimeoutError:
-            raise DeadlineExceeded(f"Kafka did not acknowledge within {seconds:g} s") from None
-        except KafkaError as error:
-            raise Unavailable(f"Kafka: {type(error).__name__}") from None
 
     @staticmethod
     def _sized(value: bytes) -> bytes:

@@ -188,6 +188,7 @@ class SyncMemoryClient:
 
     publish = _waiting(MemoryClient.publish)
     publish_and_wait = _waiting(MemoryClient.publish_and_wait)
+    produce = _waiting(MemoryClient.produce)
     supersede = _waiting(MemoryClient.supersede)
     correct = _waiting(MemoryClient.correct)
     forget = _waiting(MemoryClient.forget)

@@ -19,6 +19,7 @@ from streams.imports.conversations import Unusable
 from streams.imports.formats import Format, read
 from streams.imports.pace import Pace
 from streams.imports.preview import ImportPreview, Look
+from streams.imports.spool import on_disk
 from streams.imports.task import Batch, ImportStatus, batch
 from streams.imports.tasks import Task, Tasks
 
@@ -60,13 +61,13 @@ def import_chats(
     try:
         # A preview for nobody in particular, to know what would be refused.
         tenant = Tenant(namespace=namespace or "preview", user_id=user or "preview")
-        made = batch(tenant, look.at(found) if preview else found, timezone=timezone or None)
+        made = batch(tenant, found, timezone=timezone or None, spool=on_disk(), accepted=look.take)
     except ValidationError as error:
         fail(f"--{'user' if error.errors()[0]['loc'] == ('user_id',) else 'namespace'}: must name one")
     except Unusable as error:
         fail(str(error))
-    for where, reason in made.problems:
-        err.print(f"{where}: {reason}", markup=False, soft_wrap=True)
+    for one in made.problems:
+        err.print(f"{one.where}: {one.reason}", markup=False, soft_wrap=True)
     if preview:
         _show_preview(look.told(made))
     elif not made.event_ids:
@@ -145,7 +146,7 @@ class Teller:
         if told.queued != self._queued:
             self._queued = told.queued
             err.print(line(told), soft_wrap=True)
-        return await self._task.cancelled()
+        return await self._task.check_cancelled()
 
 
 async def _show(task_id: str, namespace: str | None, *, cancelling: bool) -> None:

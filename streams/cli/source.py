@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from streams.cli.common import err, fail
+from streams.imports.conversations import NOT_UTF_8
 
 File = Annotated[str, typer.Argument(help="A text file; - (the default) for standard input.")]
 
@@ -69,7 +70,7 @@ def lines_of(file: str) -> Iterator[str]:
         with io.TextIOWrapper(opened, encoding="utf-8-sig", newline="\n") as text:
             yield from text
     except UnicodeDecodeError:
-        fail(f"{file}: not UTF-8; convert it, for example: iconv -f gb18030 -t utf-8 FILE")
+        fail(f"{file}: {NOT_UTF_8}")
     except OSError as error:
         fail(f"{file}: {error.strerror}")
 

@@ -124,18 +124,18 @@ def add_imports(router: APIRouter, settings: Settings, client: MemoryClient) -> 
 
 
 def understood(body: models.Import | models.ImportFile, tenant: Tenant) -> tuple[Look, Batch]:
-    """Pure. Raises `Problem`."""
+    """Pure: nothing of it reaches a disk. Raises `Problem`."""
     try:
         form, found = body.read()
         look = Look(form)
-        return look, batch(tenant, look.at(found), timezone=body.timezone)
+        return look, batch(tenant, found, timezone=body.timezone, accepted=look.take)
     except Unusable as error:
         raise problems.Problem(422, "unreadable-file", f"file: {error}") from None
 
 
 def nothing_in(made: Batch) -> problems.Problem:
     first = [
-        problems.FieldProblem(field=where, problem=reason) for where, reason in made.problems[: problems.MOST_ERRORS]
+        problems.FieldProblem(field=one.where, problem=one.reason) for one in made.problems[: problems.MOST_ERRORS]
     ]
     return problems.Problem(
         422,

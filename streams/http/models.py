@@ -14,7 +14,7 @@ from schemas import EventOutcome, Instant, Layer, MemoryRecord, MemoryStatus, Me
 from schemas.events import Zone
 from schemas.recall import MOST_TURNS, RecalledMemory
 from streams.http.wish import event, wish
-from streams.imports.conversations import Conversation, Problem, Unusable, decoded
+from streams.imports.conversations import Conversation, Unread, Unusable, decoded
 from streams.imports.formats import Format, read
 from streams.imports.jsonl import conversation
 from streams.imports.task import MOST_CONVERSATIONS
@@ -275,16 +275,16 @@ class Import(ImportOptions):
 
     conversations: tuple[ConversationItem, ...] = Field(min_length=1, max_length=MOST_CONVERSATIONS)
 
-    def read(self) -> tuple[Format, Iterator[Conversation | Problem]]:
+    def read(self) -> tuple[Format, Iterator[Conversation | Unread]]:
         return "jsonl", self._found()
 
-    def _found(self) -> Iterator[Conversation | Problem]:
+    def _found(self) -> Iterator[Conversation | Unread]:
         for number, item in enumerate(self.conversations):
             where = f"conversations.{number}"
             try:
                 yield conversation(item, where, self.zone)
             except Unusable as error:
-                yield Problem(where, str(error))
+                yield Unread(where, str(error))
 
 
 class ImportFile(ImportOptions):
@@ -293,7 +293,7 @@ class ImportFile(ImportOptions):
     file: Annotated[bytes, WithJsonSchema({"type": "string", "format": "binary"})]
     format: Format = Field(default="auto", description="What the file is; `auto` looks at how it begins.")
 
-    def read(self) -> tuple[Format, Iterator[Conversation | Problem]]:
+    def read(self) -> tuple[Format, Iterator[Conversation | Unread]]:
         """Raises `Unusable` for a file that is no text."""
         text = decoded(self.file).removeprefix("\ufeff")
         return read(io.StringIO(text, newline="\n"), self.format, self.zone)

@@ -7,7 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from schemas import Message
-from streams.imports.conversations import Found, Problem, Unusable, instant, split, spoken
+from streams.imports.conversations import Found, Unread, Unusable, instant, split, spoken
 
 
 def read(given: object, zone: ZoneInfo) -> Found:
@@ -16,10 +16,10 @@ def read(given: object, zone: ZoneInfo) -> Found:
         try:
             said = [(where, message) for message in branch(one, zone)]
         except Unusable as error:
-            yield Problem(where, str(error))
+            yield Unread(where, str(error))
             continue
         if not said:
-            yield Problem(where, "no text of the user or the assistant")
+            yield Unread(where, "no text of the user or the assistant")
         session = one.get("conversation_id") or one.get("id") or ""
         yield from split(said, session[:512] if isinstance(session, str) else "")
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from schemas import Message
-from streams.imports.conversations import Found, Problem, split
+from streams.imports.conversations import Found, Unread, split
 from streams.imports.days import DATE, WEEKDAY, header, numbers
 
 OPEN = r"[\u200e\s\[【(（]*"
@@ -129,7 +129,7 @@ def read(lines: Iterable[str], zone: ZoneInfo) -> Found:
     return split(messages(lines, zone))
 
 
-def messages(lines: Iterable[str], zone: ZoneInfo) -> Iterator[tuple[str, Message] | Problem]:
+def messages(lines: Iterable[str], zone: ZoneInfo) -> Iterator[tuple[str, Message] | Unread]:
     """Each with the line at which it began."""
     reader = Reader()
     begun: tuple[int, datetime, str] | None = None
@@ -149,24 +149,24 @@ def messages(lines: Iterable[str], zone: ZoneInfo) -> Iterator[tuple[str, Messag
             try:
                 begun, said = (number, moment(mark, zone), mark.name), [mark.text]
             except (ValueError, OverflowError):
-                yield Problem(f"line {number}", "no such date or time")
+                yield Unread(f"line {number}", "no such date or time")
         elif mark is None:
-            yield Problem(f"line {number}", f"begins with no `time name:`; {YEAR_FIRST}")
+            yield Unread(f"line {number}", f"begins with no `time name:`; {YEAR_FIRST}")
         elif mark.reason:
-            yield Problem(f"line {number}", mark.reason)
+            yield Unread(f"line {number}", mark.reason)
         else:
             begun = None
     yield from message(begun, said)
 
 
-def message(begun: tuple[int, datetime, str] | None, lines: Sequence[str]) -> Iterator[tuple[str, Message] | Problem]:
+def message(begun: tuple[int, datetime, str] | None, lines: Sequence[str]) -> Iterator[tuple[str, Message] | Unread]:
     """`begun`: its first line, time and speaker; nobody's are left out."""
     number, at, name = begun or (0, datetime.min, "")
     whole = "\n".join(lines).strip()
     if name and whole:
         yield f"line {number}", Message(text=whole, speaker=name, time=at)
     elif name:
-        yield Problem(f"line {number}", "no text follows the name")
+        yield Unread(f"line {number}", "no text follows the name")
 
 
 def clock(when: re.Match[str]) -> tuple[int, int, int, int]:

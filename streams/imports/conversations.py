@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
@@ -19,6 +20,7 @@ MOST_BYTES = 1024 * 1024
 # What is longer is parked by the worker (its `max_text_chars`), and with it all that is in the same event.
 LONG_CHARS = 32_000
 SILENCE = timedelta(hours=1)
+NOT_UTF_8 = "not UTF-8; convert it, for example: iconv -f gb18030 -t utf-8 FILE"
 
 
 class Conversation(NamedTuple):
@@ -30,15 +32,16 @@ class Conversation(NamedTuple):
     session_id: str = ""
 
 
-class Problem(NamedTuple):
-    """`reason` quotes nothing of the file."""
+@dataclass(frozen=True)
+class Unread:
+    """What is left out, and why; `reason` quotes nothing of the file."""
 
     where: str
     reason: str
 
 
 # Of one file, in its order: what was understood, and what was not and is left out.
-Found = Iterator[Conversation | Problem]
+Found = Iterator[Conversation | Unread]
 
 
 class Unusable(ValueError):
@@ -58,7 +61,7 @@ def decoded(data: bytes) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError:
-        raise Unusable("not UTF-8; convert it, for example: iconv -f gb18030 -t utf-8 FILE") from None
+        raise Unusable(NOT_UTF_8) from None
 
 
 def loads(text: str) -> Any:
@@ -96,13 +99,13 @@ def instant(value: object, zone: ZoneInfo) -> datetime | None:
     raise Unusable("the time is neither ISO 8601 nor seconds since 1970")
 
 
-def split(said: Iterable[tuple[str, Message] | Problem], session_id: str = "") -> Found:
+def split(said: Iterable[tuple[str, Message] | Unread], session_id: str = "") -> Found:
     """Messages with where they stood, in parts: a new one after an hour of silence, fifty messages or 1 MiB.
 
     A message that is too long for a worker stands alone."""
     where, part, size = "", list[Message](), 0
     for one in said:
-        if isinstance(one, Problem):
+        if isinstance(one, Unread):
             yield one
             continue
         at, message = one

@@ -14,7 +14,7 @@ from typing import Literal, get_args
 from zoneinfo import ZoneInfo
 
 from streams.imports import chatgpt, chatlog, jsonl, langchain
-from streams.imports.conversations import Found, NotJSON, Problem, loads
+from streams.imports.conversations import Found, NotJSON, Unread, loads
 
 Format = Literal["auto", "jsonl", "chatgpt", "chatlog", "langchain"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -35,7 +35,7 @@ def read(lines: Iterable[str], form: Format = "auto", zone: ZoneInfo | None = No
     try:
         given = loads("".join(lines))
     except NotJSON as error:
-        return form, iter((Problem(f"line {error.line}" if error.line else "file", str(error)),))
+        return form, iter((Unread(f"line {error.line}" if error.line else "file", str(error)),))
     return form, chatgpt.read(given, zone) if form == "chatgpt" else langchain.read(given, zone)
 
 

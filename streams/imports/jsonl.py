@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from schemas import Message
 from schemas.events import Role
-from streams.imports.conversations import Conversation, Found, NotJSON, Problem, Unusable, instant, loads, spoken
+from streams.imports.conversations import Conversation, Found, NotJSON, Unread, Unusable, instant, loads, spoken
 
 ROLES: tuple[Role, ...] = get_args(Role)
 MESSAGE = {"time", "text", "content", "role", "speaker"}
@@ -26,7 +26,7 @@ def read(lines: Iterable[str], zone: ZoneInfo) -> Found:
                 raise one
             yield conversation(one, where, zone)
         except Unusable as error:
-            yield Problem(where, str(error))
+            yield Unread(where, str(error))
 
 
 def rows(lines: Iterable[str]) -> Iterator[tuple[str, object]]:

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from schemas import Message
 from schemas.events import Role
-from streams.imports.conversations import Found, Problem, Unusable, instant, split, spoken
+from streams.imports.conversations import Found, Unread, Unusable, instant, split, spoken
 
 ROLES: Mapping[str, Role] = {
     "human": "user",
@@ -26,17 +26,17 @@ def read(given: object, zone: ZoneInfo) -> Found:
     if isinstance(listed, list):
         yield from split(messages(listed, zone))
     else:
-        yield Problem("file", "is no list of messages, nor an object with one under messages")
+        yield Unread("file", "is no list of messages, nor an object with one under messages")
 
 
-def messages(listed: Sequence[object], zone: ZoneInfo) -> Iterator[tuple[str, Message] | Problem]:
+def messages(listed: Sequence[object], zone: ZoneInfo) -> Iterator[tuple[str, Message] | Unread]:
     """Those that the user or the assistant said, and where they stood."""
     for number, one in enumerate(listed, 1):
         where = f"message {number}"
         try:
             made = message(one, zone)
         except Unusable as error:
-            yield Problem(where, str(error))
+            yield Unread(where, str(error))
             continue
         if made is not None and made.role in ("user", "assistant"):
             yield where, made

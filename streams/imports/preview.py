@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from schemas import Message
 from schemas.events import Role
-from streams.imports.conversations import Conversation, Found, Problem
+from streams.imports.conversations import Conversation, Unread
 from streams.imports.formats import Format
 from streams.imports.task import Batch
 
@@ -43,9 +43,9 @@ class PreviewedMessage(BaseModel):
         text = " ".join(message.text.split())
         return cls(
             role=message.role,
-            speaker=shown(message.speaker),
+            speaker=message.speaker,
             time=message.time,
-            text=shown(text if len(text) <= MOST_CHARS else text[: MOST_CHARS - 1] + "…"),
+            text=text if len(text) <= MOST_CHARS else text[: MOST_CHARS - 1] + "…",
         )
 
 
@@ -63,11 +63,6 @@ class PreviewedConversation(BaseModel):
         return cls(where=one.where, time=one.time, messages=len(one.messages), first=first)
 
 
-class NotRead(BaseModel):
-    where: str
-    reason: str
-
-
 class ImportPreview(BaseModel):
     """Nothing of it was sent. `since` and `until`: the first and the last time; `shown`: the first conversations.
 
@@ -83,43 +78,35 @@ class ImportPreview(BaseModel):
     voices: Sequence[Voice]
     shown: Sequence[PreviewedConversation]
     refused: int
-    problems: Sequence[NotRead]
+    problems: Sequence[Unread]
 
 
 class Look:
-    """Looks at what is found as it goes by; keeps the beginning and counts, however long the file is."""
+    """Looks at what an import accepts as it goes by; keeps the beginning and counts, however long the file is."""
 
     def __init__(self, form: Format) -> None:
         self._form = form
-        self._count = self._messages = self._without_time = self._problems = 0
+        self._count = self._messages = self._without_time = 0
         self._first: list[Conversation] = []
         self._voices: Counter[tuple[Role, str | None]] = Counter()
         self._since: datetime | None = None
         self._until: datetime | None = None
 
-    def at(self, found: Found) -> Found:
-        for one in found:
-            if isinstance(one, Problem):
-                self._problems += 1
-            else:
-                self._take(one)
-            yield one
-
-    def _take(self, one: Conversation) -> None:
+    def take(self, one: Conversation) -> None:
         self._count += 1
         self._messages += len(one.messages)
         self._without_time += one.time is None
         self._first += [one] if len(self._first) < MOST_SHOWN else []
-        self._voices.update((message.role, shown(message.speaker)) for message in one.messages)
+        self._voices.update((message.role, message.speaker) for message in one.messages)
         times = [time for time in (one.time, *(message.time for message in one.messages)) if time]
         self._since = min((time for time in (self._since, *times) if time), default=None)
         self._until = max((time for time in (self._until, *times) if time), default=None)
 
     def told(self, made: Batch) -> ImportPreview:
-        """`made`: of all that went by."""
+        """`made`: of all that went by, and of what was refused."""
         return ImportPreview(
             format=self._form,
-            conversations=self._count - (len(made.problems) - self._problems),
+            conversations=self._count,
             messages=self._messages,
             without_time=self._without_time,
             since=self._since,
@@ -130,10 +117,5 @@ class Look:
             ],
             shown=[PreviewedConversation.of(one) for one in self._first],
             refused=len(made.problems),
-            problems=[NotRead(where=where, reason=reason) for where, reason in made.problems[:MOST_PROBLEMS]],
+            problems=made.problems[:MOST_PROBLEMS],
         )
-
-
-def shown(text: str | None) -> str | None:
-    """Half of a surrogate pair can't be shown."""
-    return text and text.encode(errors="backslashreplace").decode()

@@ -1,28 +1,38 @@
-"""The events of an import until they are sent: in a file without a name, so that memory holds their ids alone."""
+"""The events of an import until they are sent."""
 
 from __future__ import annotations
 
+import io
 import tempfile
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
+from typing import IO
 
 from schemas import ConversationEvent
+from streams.errors import ConfigurationError
 
-# What a request in JSON can carry stays in memory.
 IN_MEMORY_BYTES = 4 * 1024 * 1024
 
 
 class Spool:
-    """Gone with the process, or when nobody holds it any more."""
+    """In memory, so that nothing of them reaches a disk, or in `file`; `ids` are in memory always."""
 
-    def __init__(self) -> None:
+    def __init__(self, file: IO[bytes] | None = None) -> None:
         self.ids: list[str] = []
-        self._file = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY_BYTES)  # noqa: SIM115
+        self._file = io.BytesIO() if file is None else file
 
     def add(self, event_id: str, value: bytes) -> None:
-        """`value`: the event as JSON, which is one line."""
+        """`value`: the event as JSON, which is one line. Raises `ConfigurationError` when the disk takes no more."""
         self.ids.append(event_id)
-        self._file.write(value + b"\n")
+        try:
+            self._file.write(value + b"\n")
+            # Else a full disk would be told of when they are read.
+            self._file.flush()
+        except OSError as error:
+            raise ConfigurationError(
+                f"conversations wait in a temporary file, which can't be written ({error.strerror}): "
+                "make room, or set TMPDIR to a folder with more"
+            ) from None
 
     def events(self, wanted: AbstractSet[str]) -> Iterator[ConversationEvent]:
         """Those with an id that is wanted, in their order; one iteration at a time."""
@@ -30,3 +40,8 @@ class Spool:
         for event_id, line in zip(self.ids, self._file, strict=True):
             if event_id in wanted:
                 yield ConversationEvent.from_bytes(line)
+
+
+def on_disk() -> Spool:
+    """What is more than 4 MiB is in a file without a name (in `TMPDIR`), gone with the process or its last holder."""
+    return Spool(tempfile.SpooledTemporaryFile(max_size=IN_MEMORY_BYTES))

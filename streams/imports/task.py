@@ -11,14 +11,14 @@ import hashlib
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
 from schemas import ConversationEvent, Job, Receipt, Tenant
-from streams.imports.conversations import Conversation, Problem, Unusable
+from streams.imports.conversations import Conversation, Unread, Unusable
 from streams.imports.spool import Spool
 from streams.limits import MAX_RECORD_BYTES
 
@@ -33,7 +33,7 @@ class Batch(NamedTuple):
     task_id: str
     events: Spool
     refused: Mapping[str, int]
-    problems: Sequence[Problem]
+    problems: Sequence[Unread]
 
     @property
     def event_ids(self) -> Sequence[str]:
@@ -74,19 +74,29 @@ class ImportStatus(BaseModel):
     remaining_seconds: float | None = None
 
 
-def batch(tenant: Tenant, found: Iterable[Conversation | Problem], *, timezone: str | None = None) -> Batch:
-    """Raises `Unusable` for more than a task can hold."""
-    events = Spool()
+def batch(
+    tenant: Tenant,
+    found: Iterable[Conversation | Unread],
+    *,
+    timezone: str | None = None,
+    spool: Spool | None = None,
+    accepted: Callable[[Conversation], None] | None = None,
+) -> Batch:
+    """`spool`: an empty one for the events, else in memory. `accepted` is called with each that is not refused.
+
+    Raises `Unusable` for more than a task can hold, and what the spool raises.
+    """
+    events = spool or Spool()
     refused: Counter[str] = Counter()
-    problems: list[Problem] = []
+    problems: list[Unread] = []
     repeats: Counter[bytes] = Counter()
 
-    def refuse(problem: Problem, why: str = "import:invalid") -> None:
+    def refuse(problem: Unread, why: str = "import:invalid") -> None:
         refused[why] += 1
         problems.append(problem)
 
     for one in found:
-        if isinstance(one, Problem):
+        if isinstance(one, Unread):
             refuse(one)
             continue
         said = json.dumps(
@@ -112,14 +122,16 @@ def batch(tenant: Tenant, found: Iterable[Conversation | Problem], *, timezone: 
             )
             value = event.to_bytes()
         except (ValidationError, ValueError):
-            refuse(Problem(one.where, "its text, session or speaker is no Unicode text"))
+            refuse(Unread(one.where, "its text, session or speaker is no Unicode text"))
             continue
         if len(value) > MAX_RECORD_BYTES:
-            refuse(Problem(one.where, f"has more than {MAX_RECORD_BYTES // 1024**2} MiB"), "import:too_large")
+            refuse(Unread(one.where, f"has more than {MAX_RECORD_BYTES // 1024**2} MiB"), "import:too_large")
         elif len(events.ids) == MOST_CONVERSATIONS:
             raise Unusable(f"more than {MOST_CONVERSATIONS} conversations, the most of a task: split the file")
         else:
             events.add(event_id, value)
+            if accepted:
+                accepted(one)
     counts = (f"{reason}={count}" for reason, count in sorted(refused.items()))
     digest = hashlib.sha256("\n".join((tenant.key, *sorted(events.ids), *counts)).encode()).hexdigest()
     return Batch(tenant, f"task_{digest[:32]}", events, refused, problems)

@@ -98,8 +98,8 @@ class Task:
         self.job = self.job.model_copy(update={"state": "cancelled", "updated_at": datetime.now(UTC)})
         await put(self._client, self.job)
 
-    async def cancelled(self) -> bool:
-        """Asks Kafka: somebody else may have done it, or the user was forgotten."""
+    async def check_cancelled(self) -> bool:
+        """Asks Kafka, and takes over into `job`: somebody else may have done it, or the user was forgotten."""
         async for entries in self._jobs.new():
             for entry in entries:
                 if entry.key == self._key:
@@ -172,4 +172,4 @@ async def put(client: MemoryClient, job: Job) -> None:
     """Write down the state of a task. Raises `DeadlineExceeded`, `Unavailable`."""
     headers = records.cloud_event("job", job.job_id, "client", job.updated_at)
     key = job_key(job.tenant, job.job_id)
-    await client._produce("jobs", job.tenant, job.to_bytes(), headers, None, key=key)
+    await client.produce("jobs", job.tenant, job.to_bytes(), headers, key=key)

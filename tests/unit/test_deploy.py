@@ -36,7 +36,8 @@ def workers(services: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
 def settings_of(worker: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> Settings:
     for name, value in worker["environment"].items():
         # As compose does when the caller sets nothing.
-        monkeypatch.setenv(name, re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", value))
+        if value is not None:
+            monkeypatch.setenv(name, value)
     return load_settings()
 
 
@@ -69,6 +70,15 @@ def test_every_variable_is_a_setting(workers: dict[str, dict[str, Any]], monkeyp
     assert named - SETTINGS.keys() == set()
     for worker in workers.values():
         settings_of(worker, monkeypatch)
+
+
+def test_all_settings_of_a_chat_model_are_the_callers(workers: dict[str, dict[str, Any]]) -> None:
+    wanted = {name for name in SETTINGS if name.startswith("MEMSTREAM_CHAT_")} | {
+        "MEMSTREAM_EXTRACTOR",
+        "MEMSTREAM_JUDGE",
+    }
+    for worker in workers.values():
+        assert {name for name, value in worker["environment"].items() if value is None} == wanted
 
 
 def test_addresses_are_those_of_the_services(
@@ -144,7 +154,10 @@ def test_models_start_only_with_their_profile(services: dict[str, dict[str, Any]
 def test_no_secrets(services: dict[str, dict[str, Any]]) -> None:
     secret = {name for name, field in SETTINGS.items() if "SecretStr" in str(field.annotation)}
     assert len(secret) >= 4
-    assert {name for service in services.values() for name in service.get("environment", ())} & secret == set()
+    given = [
+        name for one in services.values() for name, value in one.get("environment", {}).items() if value is not None
+    ]
+    assert set(given) & secret == set()
 
 
 def test_workers_are_given_the_time_to_stop(

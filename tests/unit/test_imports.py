@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import io
 import json
 import socket
+import tempfile
 import tracemalloc
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
@@ -20,11 +22,13 @@ from typer.testing import CliRunner
 from schemas import ConversationEvent, Job, Message, Receipt, Tenant
 from streams import client, compacted
 from streams.cli import app, import_chats
-from streams.errors import DependencyDown
-from streams.imports.conversations import LONG_CHARS, Conversation, Problem
+from streams.errors import ConfigurationError, DependencyDown
+from streams.http.imports import understood
+from streams.http.models import ImportFile
+from streams.imports.conversations import LONG_CHARS, Conversation, Unread
 from streams.imports.formats import Format, detect, read
 from streams.imports.pace import LEAST_AHEAD, MOST_AHEAD, SECONDS, Pace
-from streams.imports.spool import IN_MEMORY_BYTES
+from streams.imports.spool import IN_MEMORY_BYTES, Spool, on_disk
 from streams.imports.task import Batch, Received, batch, received, status_of
 from streams.settings import load_settings
 from tests.unit.http.gateway import gateway, settings_for
@@ -34,14 +38,14 @@ from tests.unit.http.gateway import gateway, settings_for
 class Parsed:
     format: str
     conversations: list[Conversation]
-    problems: list[Problem]
+    problems: list[Unread]
 
 
 def parse(text: str, form: Format = "auto", zone: ZoneInfo | None = None) -> Parsed:
     read_as, found = read(io.StringIO(text, newline="\n"), form, zone)
     all_of_it = list(found)
     conversations = [one for one in all_of_it if isinstance(one, Conversation)]
-    return Parsed(read_as, conversations, [one for one in all_of_it if isinstance(one, Problem)])
+    return Parsed(read_as, conversations, [one for one in all_of_it if isinstance(one, Unread)])
 
 
 JSONL = """{"time": "2026-03-02T09:00:00Z", "text": "I moved to Bonn."}
@@ -193,9 +197,9 @@ def test_a_half_of_the_day(time: str, hour: int) -> None:
 def test_a_time_that_is_not_understood_is_nobody_elses_words(line: str) -> None:
     parsed = parse(f"2026-03-02 下午3:05 张三：好\n{line}\n我", zone=ZoneInfo("Asia/Shanghai"))
     assert [m.text for c in parsed.conversations for m in c.messages] == ["好"]
-    ((where, reason),) = parsed.problems
-    assert where == "line 2"
-    assert reason in ("time not understood", "no such date or time")
+    (one,) = parsed.problems
+    assert one.where == "line 2"
+    assert one.reason in ("time not understood", "no such date or time")
 
 
 @pytest.mark.parametrize(
@@ -235,7 +239,7 @@ def test_a_date_may_stand_above_its_messages(above: str, line: str) -> None:
 def test_a_date_without_its_year_is_no_date_of_the_day_before(above: str) -> None:
     parsed = parse(f"2026-03-01\n09:00 Ann: hi\n{above}\n09:41 Bob: moved\nto Bonn\n2026-03-05\n08:00 Bob: back")
     assert [m.text for c in parsed.conversations for m in c.messages] == ["hi", "back"]
-    assert [(where, reason[:10]) for where, reason in parsed.problems] == [
+    assert [(p.where, p.reason[:10]) for p in parsed.problems] == [
         ("line 3", "this date "),
         ("line 4", "no date wi"),
     ]
@@ -259,7 +263,7 @@ Call me, 10:30 Bob: is there
 09:52 Bob: fine"""
     parsed = parse(log)
     assert [m.text for c in parsed.conversations for m in c.messages] == ["the plan is\n1) breakfast", "fine"]
-    assert [where for where, _ in parsed.problems] == [f"line {n}" for n in (1, 3, 6, 7, 9, 10, 12, 14)]
+    assert [p.where for p in parsed.problems] == [f"line {n}" for n in (1, 3, 6, 7, 9, 10, 12, 14)]
     # Where messages have dates of their own, a time begins no message.
     dated = parse("2026-03-02 09:00 Ann: the plan\n2026-03-03\n10:30 Dentist: room 5")
     assert [m.text for c in dated.conversations for m in c.messages] == ["the plan\n2026-03-03\n10:30 Dentist: room 5"]
@@ -340,7 +344,7 @@ def test_an_array_of_conversations() -> None:
         ("conversation 1", "a"),
         ("conversation 2", "b"),
     ]
-    assert parsed.problems == [("conversation 3", "not a JSON object")]
+    assert parsed.problems == [Unread("conversation 3", "not a JSON object")]
 
 
 def test_what_begins_like_json_may_be_a_log() -> None:
@@ -386,11 +390,11 @@ def test_the_same_conversation_is_the_same_event_wherever_it_stands() -> None:
 
 
 def test_what_can_not_be_sent_stops_nothing_else() -> None:
-    found = [Problem("line 7", "not JSON"), *lines("a", "\ud800", "x" * 3_000_000), Problem("line 8", "not JSON")]
+    found = [Unread("line 7", "not JSON"), *lines("a", "\ud800", "x" * 3_000_000), Unread("line 8", "not JSON")]
     made = batch(TENANT, found)
     assert [event.messages[0].text for event in events(made)] == ["a"]
     assert made.refused == {"import:invalid": 3, "import:too_large": 1}
-    assert [where for where, _ in made.problems] == ["line 7", "line 1", "line 2", "line 8"]
+    assert [p.where for p in made.problems] == ["line 7", "line 1", "line 2", "line 8"]
     assert made.task_id != batch(TENANT, lines("a")).task_id
 
 
@@ -401,13 +405,42 @@ def test_a_long_history_takes_no_more_memory_than_a_short_one() -> None:
     for lines in (rows, chat):
         tracemalloc.start()
         try:
-            made = batch(TENANT, read(lines)[1])
+            made = batch(TENANT, read(lines)[1], spool=on_disk())
             sent = made.events.events(set(made.event_ids))
             assert sum(len(message.text) for event in sent for message in event.messages) >= 30_000_000
             _, peak = tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()
         assert peak < 4 * IN_MEMORY_BYTES
+
+
+@pytest.fixture
+def no_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
+
+
+LONG = '{"text": "%s"}\n' % ("x" * 1_000_000) * (IN_MEMORY_BYTES // 1_000_000 + 1)
+
+
+def test_what_is_sent_over_http_reaches_no_disk(no_disk: None) -> None:
+    body = ImportFile.model_validate({"user_id": "1", "file": LONG.encode()})
+    _, made = understood(body, TENANT)
+    assert sum(len(message.text) for event in events(made) for message in event.messages) > IN_MEMORY_BYTES
+
+
+def test_a_disk_that_takes_nothing_is_told_of(tmp_path: Path, no_disk: None) -> None:
+    file = tmp_path / "history.jsonl"
+    file.write_text(LONG, encoding="utf-8")
+    done = CliRunner().invoke(app, ["import-chats", str(file), "--preview"])
+    assert isinstance(done.exception, ConfigurationError)
+    assert "TMPDIR" in str(done.exception)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is full at once is of Linux")
+def test_a_full_disk_is_told_of_before_anything_is_sent() -> None:
+    closing = contextlib.suppress(OSError)  # which writes once more
+    with closing, Path("/dev/full").open("wb") as full, pytest.raises(ConfigurationError, match="No space left"):
+        batch(TENANT, lines("a"), spool=Spool(full))
 
 
 def test_a_status_counts_receipts() -> None:

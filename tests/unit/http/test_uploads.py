@@ -88,9 +88,11 @@ async def test_json_has_the_same_preview(http: httpx.AsyncClient) -> None:
     assert (answer.json()["conversations"], answer.json()["problems"][0]["where"]) == (1, "conversations.1")
 
 
-async def test_what_can_not_be_shown_is_escaped(http: httpx.AsyncClient) -> None:
-    told = await upload(http, '{"text": "a"}\n{"text": "\\ud83d"}')
-    assert (told["conversations"], told["refused"]) == (1, 1)
+async def test_what_is_refused_is_not_counted(http: httpx.AsyncClient) -> None:
+    told = await upload(http, '{"text": "a"}\n{"text": "\\ud83d", "speaker": "Ann", "time": "2026-03-02T09:00:00"}')
+    assert (told["conversations"], told["messages"], told["refused"]) == (1, 1, 1)
+    assert [(voice.get("speaker"), voice["messages"]) for voice in told["voices"]] == [(None, 1)]
+    assert ([one["where"] for one in told["shown"]], told.get("since")) == (["line 1"], None)
 
 
 async def test_without_preview_it_is_sent(http: httpx.AsyncClient) -> None:
