@@ -30,6 +30,11 @@ def fail(message: str, code: int = 1) -> NoReturn:
     sys.exit(code)
 
 
+def printable(text: str) -> str:
+    """Text that can't move or colour the terminal: every other character than letters, signs and spaces is a space."""
+    return "".join(c if c.isprintable() else " " for c in text)
+
+
 def kafka_folder(settings: Settings) -> Path:
     return Path(settings.data_dir) / "kafka"
 

@@ -12,7 +12,7 @@ import typer
 from pydantic import ValidationError
 
 from schemas import Tenant
-from streams.cli.common import err, fail, out, run, settings_for_client
+from streams.cli.common import err, fail, out, printable, run, settings_for_client
 from streams.cli.source import lines_of
 from streams.client import MemoryClient
 from streams.imports.conversations import Unusable
@@ -88,12 +88,12 @@ def _show_preview(told: ImportPreview) -> None:
     if told.without_time:
         say(f"{told.without_time} without a time: they count as said now")
     for voice in told.voices:
-        say(f"{voice.speaker or voice.role} ({voice.role}): {voice.messages} messages")
+        say(f"{printable(voice.speaker or voice.role)} ({voice.role}): {voice.messages} messages")
     for one in told.shown:
         time = one.time.isoformat() if one.time else "no time"
         say(f"{one.where}: {time}, {one.messages} messages")
         for line in one.first:
-            say(f"    {line.speaker or line.role}: {line.text}")
+            say("    " + printable(f"{line.speaker or line.role}: {line.text}"))
     if told.conversations > len(told.shown):
         say(f"... and {told.conversations - len(told.shown)} more")
 

@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from schemas import MemoryRecord, RecalledMemory, RecallReply
-from streams.cli.common import err, out, run, settings_for_client
+from streams.cli.common import err, out, printable, run, settings_for_client
 from streams.client import MemoryClient
 
 Namespace = Annotated[str, typer.Option(help="Namespace of the user.")]
@@ -150,4 +150,4 @@ def plain(text: str) -> str:
     """Stored text can't style or move the terminal."""
     from rich.markup import escape
 
-    return escape("".join(c if c.isprintable() or c == " " else " " for c in text))
+    return escape(printable(text))

@@ -20,6 +20,7 @@ class InMemory(MultiPartParser):
 
 async def fields_of(request: Request) -> dict[str, str | bytes]:
     """Text of the fields, bytes of the file. Raises `Problem` 400."""
+    body = await request.body()
     parser = InMemory(
         request.headers,
         request.stream(),
@@ -40,5 +41,8 @@ async def fields_of(request: Request) -> dict[str, str | bytes]:
         if name in fields:
             raise Problem(400, "repeated-parameter", "send each field of the form once")
         fields[name] = value if isinstance(value, str) else await value.read()
+        # The parser takes other bytes for Latin-1, which would make another user's name of one.
+        if any(text.encode() not in body for text in (name, value) if isinstance(text, str)):
+            raise Problem(400, "not-utf-8", "send the fields of the form in UTF-8")
     await form.close()
     return fields

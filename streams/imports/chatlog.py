@@ -18,7 +18,7 @@ from schemas import Message
 from streams.imports.conversations import Found, Unread, split
 from streams.imports.days import DATE, WEEKDAY, header, numbers
 
-OPEN = r"[\u200e\s\[【(（]*"
+OPEN = r"[\u200e\s\[【(（]{0,16}"
 # The hours that a word stands for; 晚上12:30 is no time of the day that it names, and is refused.
 HALVES = {
     **dict.fromkeys(("am", "上午", "凌晨", "清晨", "早晨", "早上"), range(12)),
@@ -40,6 +40,8 @@ TIME = re.compile(WHEN, re.IGNORECASE)
 # Behind the time: `name: text`, or the name alone with the text on the lines below it.
 NAMED = re.compile(rf"\s*(?:[-–—]\s*)?(?!(?:UTC|GMT)[-+]){NAME}(?:(?:[:：]$|{COLON})(?P<text>.*))?$")
 BEHIND = re.compile(rf"(?!\d{{4}}){NAME} {WHEN}$", re.IGNORECASE)
+# A longer line is no name and time: with every length of a name in turn, a long one would take minutes.
+MOST_BEHIND = 200
 # Below a date that stands alone. 10:30 may begin a line of somebody's text: a message has a name and a text as well.
 TIME_OF_DAY = re.compile(OPEN + CLOCK, re.IGNORECASE)
 SAID = re.compile(rf"\s*(?:[-–—]\s*)?{NAME}(?:{COLON}|\t)(?P<text>\S.*)$")
@@ -73,7 +75,8 @@ def head(line: str) -> Head | None:
     if when := TIME.match(line):
         said = NAMED.match(line.rstrip(), when.end())
         return said and Head(numbers(when["date"]), when, said["name"].strip(), said["text"] or "")
-    when = BEHIND.match(" ".join(line.replace("\u200e", " ").split()))
+    spaced = " ".join(line.replace("\u200e", " ").split())
+    when = BEHIND.match(spaced) if len(spaced) <= MOST_BEHIND else None
     return when and Head(numbers(when["date"]), when, when["name"])
 
 

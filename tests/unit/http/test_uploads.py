@@ -137,6 +137,7 @@ async def test_a_task_has_its_limit(http: httpx.AsyncClient, monkeypatch: pytest
 
 
 HEAD = {"Content-Type": "multipart/form-data; boundary=b"}
+FIELD = b'--b\r\nContent-Disposition: form-data; name="user_id"\r\n\r\n'
 PART = b'--b\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\n{"text": "a"}\r\n'
 
 
@@ -150,13 +151,14 @@ PART = b'--b\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\
         (PART.replace(b'name="file"; ', b"") + b"--b--\r\n", HEAD),
         (b"--b\r\n" + b"a: b\r\n" * 10_000, HEAD),
         (PART + b"--b--\r\n", {"Content-Type": "multipart/form-data"}),
+        (PART + FIELD + "张三".encode("gb18030") + b"\r\n--b--\r\n", HEAD),
     ],
-    ids=["empty", "other text", "without an end", "two files", "nameless", "headers", "no boundary"],
+    ids=["empty", "other text", "without an end", "two files", "nameless", "headers", "no boundary", "not UTF-8"],
 )
 async def test_what_is_no_form(http: httpx.AsyncClient, body: bytes, headers: dict[str, str]) -> None:
     answer = await http.post("/memory/import", content=body, headers=headers)
     assert answer.status_code in (400, 422)
-    assert answer.json()["type"].split(":")[-1] in ("not-a-form", "invalid-request")
+    assert answer.json()["type"].split(":")[-1] in ("not-a-form", "not-utf-8", "invalid-request")
 
 
 async def test_only_an_import_takes_a_form(http: httpx.AsyncClient) -> None:
