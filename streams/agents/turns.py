@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from schemas import Layer, MemoryRecord, MemoryType, Tenant, Turn
-from streams.memory.turns import turns_of
+from streams.memory.turns import turns_from_episodes
 from streams.ports import VectorStore
 
 # What a reply can carry, whatever alphabet and escapes it is written in.
@@ -19,7 +19,7 @@ async def last_turns(store: VectorStore, tenant: Tenant, session_id: str, count:
     wanted = count + 1
     while True:
         found = await store.neighbours(tenant, [_end(tenant, session_id)], before=wanted, after=0)
-        made = turns_of([one.record for one in found])
+        made = turns_from_episodes([one.record for one in found])
         if len(found) < wanted:
             return _that_fit(made[-count:])
         if len(made) > count:

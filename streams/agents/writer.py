@@ -341,7 +341,7 @@ class Writer:
         async def pairs(found: Mapping[tuple[str, str], str]) -> Sequence[tuple[str, str]]:
             return undecided(hood.items, hood.near, hood.directives, {**hood.judged, **found}, profile=profile)
 
-        found = await self._judging.settle(step.tenant, hood.items, pairs, until=step.judged_until)
+        found = await self._judging.ask(step.tenant, hood.items, pairs, until=step.judged_until)
         return replace(hood, judged={**hood.judged, **found})
 
     async def _derived(self, hood: Neighbourhood) -> dict[str, MemoryRecord]:

@@ -19,7 +19,7 @@ _NOTES: Final = {
 }
 
 
-def turns_of(episodes: Sequence[MemoryRecord]) -> list[Turn]:
+def turns_from_episodes(episodes: Sequence[MemoryRecord]) -> list[Turn]:
     """`episodes` in reading order; the passages of a message become one turn again."""
     made = []
     for (event_id, message), passages in groupby(episodes, lambda one: (one.source.event_id, one.source.message)):
