@@ -393,7 +393,8 @@ class Writer:
         now = time.time()
         for step in steps:
             for receipt in step.receipts:
-                if receipt.appended_at is not None:
+                # An event that is extracted anew came long ago, and was through then.
+                if receipt.appended_at is not None and receipt.re_extraction is None:
                     metrics.END_TO_END_SECONDS.observe(max(0.0, now - receipt.appended_at.timestamp()))
             for memory in step.fresh:
                 metrics.MEMORIES.labels(memory.record.layer, memory.record.status).inc()
