@@ -64,7 +64,7 @@ def measures() -> Iterator[tuple[str, ...]]:
 
 def topics() -> Iterator[tuple[str, ...]]:
     for topic in TOPICS:
-        value = topic.model.__name__ if topic.model else "as it came"
+        value = ", ".join(model.__name__ for model in topic.models) or "as it came"
         yield f"`{topic.name}`", topic.flow, topic.key, value, topic.cleanup, duration(topic.retention_ms)
 
 

@@ -9,6 +9,7 @@ from pydantic import Field, TypeAdapter
 
 from schemas.base import Instant, WireModel
 from schemas.events import EventId, ReExtraction, TenantRecord
+from schemas.memory import MemoryRecord
 
 
 class Supersede(TenantRecord):
@@ -81,6 +82,8 @@ class ReExtractCommand(TenantRecord):
 
 Command = Annotated[ForgetCommand | RestoreCommand | ReExtractCommand, Field(discriminator="kind")]
 COMMANDS: TypeAdapter[ForgetCommand | RestoreCommand | ReExtractCommand] = TypeAdapter(Command)
+# What `records` holds. The key tells which, and so does the header `ce_type`: `record`, `directive`, `verdict`.
+RECORDS: TypeAdapter[MemoryRecord | Supersede | PairVerdict] = TypeAdapter(MemoryRecord | Supersede | PairVerdict)
 
 
 class Access(TenantRecord):

@@ -199,6 +199,7 @@ class Worker:
         self._on_assigned: dict[Role, Callable[[], None]] = {}
         self._stop_gateway: Callable[[], Awaitable[None]] = _nothing
         self._watchers: list[asyncio.Task[None]] = []
+        self._chat_model: OpenAIChatModel | None = None
         self.failed: str = ""
 
     def stop(self) -> None:
@@ -345,11 +346,13 @@ class Worker:
         return model_extractor_of(settings, chat), lambda: chat.complete([ChatTurn("user", "ping")], max_tokens=1)
 
     def _chat(self, stack: AsyncExitStack, wanted_by: str) -> OpenAIChatModel:
+        """One for the extractor and the judge: the requests in a minute are those of the worker."""
         if not self.settings.chat_model:
             raise ConfigurationError(f"{wanted_by} needs MEMSTREAM_CHAT_MODEL (and MEMSTREAM_CHAT_BASE_URL)")
-        chat = chat_of(self.settings)
-        stack.push_async_callback(chat.close)
-        return chat
+        if self._chat_model is None:
+            self._chat_model = chat_of(self.settings)
+            stack.push_async_callback(self._chat_model.close)
+        return self._chat_model
 
     async def _start_apps(self) -> None:
         for role, app in self._apps.items():

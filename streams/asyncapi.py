@@ -40,7 +40,10 @@ ANSWERED: Mapping[str, tuple[str, tuple[str, ...]]] = {
 }
 KEYS: Mapping[str, str] = {
     "tenant": "`namespace/user_id`, each percent-encoded",
-    "tenant/memory": "`namespace/user_id/memory_id`, each percent-encoded",
+    "tenant/memory": (
+        "`namespace/user_id/memory_id`, each percent-encoded; `directive:` and `verdict:` at the place of the id begin "
+        "what is no memory"
+    ),
     "tenant/event": "`namespace/user_id/event_id`, each percent-encoded",
     "tenant/fence": "`namespace/user_id/fence_id`, each percent-encoded",
     "tenant/job": "`namespace/user_id/job_id`, each percent-encoded",
@@ -88,9 +91,9 @@ def carried(topic: Topic) -> tuple[str, ...]:
     """Names of the messages on a topic."""
     if topic.name.startswith("replies."):
         return tuple(ANSWERS)
-    if topic.model is None:
-        return ("Parked",)
-    return ("Command",) if topic.name == "commands" else (topic.model.__name__,)
+    if topic.name == "commands":
+        return ("Command",)
+    return tuple(model.__name__ for model in topic.models) or ("Parked",)
 
 
 def _channel(topic: Topic) -> dict[str, Any]:
@@ -154,8 +157,8 @@ def _messages() -> tuple[dict[str, Any], dict[str, Any]]:
     """Messages by name, and the schemas that they refer to."""
     adapters: dict[str, TypeAdapter[Any]] = {"Command": COMMANDS}
     for topic in TOPICS:
-        if topic.model is not None and topic.name != "commands" and not topic.name.startswith("replies."):
-            adapters[topic.model.__name__] = TypeAdapter(topic.model)
+        if topic.name != "commands" and not topic.name.startswith("replies."):
+            adapters |= {model.__name__: TypeAdapter(model) for model in topic.models}
     adapters |= {name: TypeAdapter(model) for name, model in ANSWERS.items()}
     made, shared = TypeAdapter.json_schemas(
         [(name, "serialization", adapter) for name, adapter in adapters.items()], ref_template=SCHEMAS + "{model}"

@@ -13,13 +13,14 @@ from typing import Any
 from pydantic import BaseModel, TypeAdapter
 
 import schemas
-from schemas.control import COMMANDS, ErasureReceipt, ReExtractReceipt, RestoreReceipt
+from schemas.control import COMMANDS, RECORDS, ErasureReceipt, ReExtractReceipt, RestoreReceipt
 from schemas.recall import ErrorReply, EventOutcome
 from streams.asyncapi import document
 from streams.topics import TOPICS
 
 FOLDER = Path(schemas.__file__).parent / "json"
 ASYNCAPI = Path(schemas.__file__).parents[1] / "docs" / "asyncapi.yaml"
+UNIONS: dict[str, TypeAdapter[Any]] = {"commands": COMMANDS, "records": RECORDS}
 # The replies topics carry these beside the reply of the topic table.
 ALSO: dict[str, type[BaseModel]] = {
     "replies.shared.error": ErrorReply,
@@ -35,7 +36,7 @@ def json_schemas() -> Mapping[str, Any]:
     made: dict[str, Any] = {}
     models = {topic.name: topic.model for topic in TOPICS if topic.model is not None} | ALSO
     for name, model in models.items():
-        adapter: TypeAdapter[Any] = COMMANDS if name == "commands" else TypeAdapter(model)
+        adapter: TypeAdapter[Any] = UNIONS.get(name) or TypeAdapter(model)
         made[name] = {
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "title": name,

@@ -20,10 +20,13 @@ from schemas import (
     ForgetCommand,
     Job,
     MemoryRecord,
+    PairVerdict,
     RecallReply,
     RecallRequest,
     Receipt,
     RedactedEvent,
+    ReExtractCommand,
+    RestoreCommand,
     Supersede,
     Tenant,
 )
@@ -48,7 +51,10 @@ MAX_DEAD_LETTER_BYTES = MAX_DERIVED_BYTES + DEAD_LETTER_ROOM
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """One row. `partitioned` topics have `settings.partitions` partitions, the others one."""
+    """One row. `partitioned` topics have `settings.partitions` partitions, the others one.
+
+    `beside`: what else stands on it. `schemas.control` says what tells them apart.
+    """
 
     name: str
     key: Literal["tenant", "tenant/memory", "tenant/event", "tenant/fence", "tenant/job", "shard", "source"]
@@ -58,6 +64,12 @@ class Topic:
     retention_ms: int | None = None
     partitioned: bool = True
     max_bytes: int = MAX_RECORD_BYTES
+    beside: tuple[type[BaseModel], ...] = ()
+
+    @property
+    def models(self) -> tuple[type[BaseModel], ...]:
+        """Of its values; none where they are as they came."""
+        return () if self.model is None else (self.model, *self.beside)
 
     def config(self) -> dict[str, str]:
         """The settings that the topic must have on the broker."""
@@ -90,10 +102,24 @@ TOPICS: tuple[Topic, ...] = (
         max_bytes=MAX_DERIVED_BYTES,
     ),
     Topic("supersede", "tenant", Supersede, "memory, clients -> memory, change feeds", retention_ms=7 * DAY),
-    Topic("commands", "tenant", ForgetCommand, "clients, http -> memory", retention_ms=7 * DAY),
+    Topic(
+        "commands",
+        "tenant",
+        ForgetCommand,
+        "clients, http -> memory",
+        retention_ms=7 * DAY,
+        beside=(RestoreCommand, ReExtractCommand),
+    ),
     Topic("access", "tenant", Access, "recall -> memory", retention_ms=7 * DAY),
     Topic("decay", "shard", DecayTick, "memory -> memory", retention_ms=7 * DAY),
-    Topic("records", "tenant/memory", MemoryRecord, "memory -> rebuild, change feeds", cleanup="compact"),
+    Topic(
+        "records",
+        "tenant/memory",
+        MemoryRecord,
+        "memory -> rebuild, change feeds",
+        cleanup="compact",
+        beside=(Supersede, PairVerdict),
+    ),
     Topic("receipts", "tenant/event", Receipt, "memory -> rebuild, change feeds", cleanup="compact"),
     Topic("fences", "tenant/fence", Fence, "memory -> rebuild", cleanup="compact"),
     Topic("jobs", "tenant/job", Job, "clients, http, memory -> clients, http, memory", cleanup="compact"),

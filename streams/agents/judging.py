@@ -36,7 +36,7 @@ class Judging:
         self._store = store
         self._emitter = emitter
 
-    async def settle(
+    async def ask(
         self, tenant: Tenant, items: Iterable[MemoryRecord], derive: Derive, *, until: float
     ) -> Mapping[Pair, str]:
         """The verdicts that are new, by pair (ids sorted). `derive` is given those so far and tells the pairs (older,

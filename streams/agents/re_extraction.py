@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from schemas import Layer, MemoryRecord, MemoryType, Message, Receipt, RedactedEvent, ReExtraction, Tenant
+from streams.memory.decay.evidence import with_evidence_of
 from streams.memory.settle.order import order
 from streams.paging import pages
 from streams.ports import MemoryStore, Where
@@ -96,11 +97,12 @@ def replaced_facts(stored: Sequence[MemoryRecord], extracted: Iterable[MemoryRec
     )
 
 
-_OF_USE = ("created_at", "last_access_time", "access_count", "access_marks", "archived_at", "importance", "replaces")
+_OF_USE = ("created_at", "last_access_time", "access_count", "access_marks", "archived_at", "replaces")
 
 
 def _as_used(record: MemoryRecord, before: MemoryRecord) -> MemoryRecord:
-    return record.model_copy(update={name: getattr(before, name) for name in (*_OF_USE, *_DERIVED)})
+    as_used = record.model_copy(update={name: getattr(before, name) for name in (*_OF_USE, *_DERIVED)})
+    return with_evidence_of(as_used, before)
 
 
 # Derived again in the same step; until then as they stand, so that what they link is looked at.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
@@ -149,7 +149,7 @@ class RecallHandler:
             metrics.PROMPT_TOKENS.observe(estimated_tokens(reply.prompt))
         return reply
 
-    async def _turns(self, request: RecallRequest) -> list[Turn]:
+    async def _turns(self, request: RecallRequest) -> Sequence[Turn]:
         return await last_turns(self._store, request.tenant, request.turns_of or "", request.turns)
 
     def _redacted(self, request: RecallRequest) -> RecallRequest:

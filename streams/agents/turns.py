@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from schemas import Layer, MemoryRecord, MemoryType, Tenant, Turn
-from streams.memory.turns import turns_of
+from streams.memory.turns import last_that_fit, turns_from_episodes
 from streams.ports import VectorStore
 
 # What a reply can carry, whatever alphabet and escapes it is written in.
@@ -14,28 +15,16 @@ MOST_CHARS = 200_000
 _END = 2**62
 
 
-async def last_turns(store: VectorStore, tenant: Tenant, session_id: str, count: int) -> list[Turn]:
+async def last_turns(store: VectorStore, tenant: Tenant, session_id: str, count: int) -> Sequence[Turn]:
     """At most `count` and some 200,000 characters, oldest first; none where a namespace keeps no episodes."""
     wanted = count + 1
     while True:
         found = await store.neighbours(tenant, [_end(tenant, session_id)], before=wanted, after=0)
-        made = turns_of([one.record for one in found])
-        if len(found) < wanted:
-            return _that_fit(made[-count:])
-        if len(made) > count:
-            # The first of them may lack its beginning.
-            return _that_fit(made[-count:])
+        made = turns_from_episodes([one.record for one in found])
+        # The first of more than were asked for may lack its beginning.
+        if len(found) < wanted or len(made) > count:
+            return last_that_fit(made[-count:], MOST_CHARS, lambda turn: len(turn.text))
         wanted *= 4
-
-
-def _that_fit(turns: list[Turn]) -> list[Turn]:
-    """The last of them, and always the very last."""
-    room = MOST_CHARS
-    for at in range(len(turns) - 1, -1, -1):
-        room -= len(turns[at].text)
-        if room < 0:
-            return turns[min(at + 1, len(turns) - 1) :]
-    return turns
 
 
 def _end(tenant: Tenant, session_id: str) -> MemoryRecord:

@@ -341,7 +341,7 @@ class Writer:
         async def pairs(found: Mapping[tuple[str, str], str]) -> Sequence[tuple[str, str]]:
             return undecided(hood.items, hood.near, hood.directives, {**hood.judged, **found}, profile=profile)
 
-        found = await self._judging.settle(step.tenant, hood.items, pairs, until=step.judged_until)
+        found = await self._judging.ask(step.tenant, hood.items, pairs, until=step.judged_until)
         return replace(hood, judged={**hood.judged, **found})
 
     async def _derived(self, hood: Neighbourhood) -> dict[str, MemoryRecord]:
@@ -393,7 +393,8 @@ class Writer:
         now = time.time()
         for step in steps:
             for receipt in step.receipts:
-                if receipt.appended_at is not None:
+                # An event that is extracted anew came long ago, and was through then.
+                if receipt.appended_at is not None and receipt.re_extraction is None:
                     metrics.END_TO_END_SECONDS.observe(max(0.0, now - receipt.appended_at.timestamp()))
             for memory in step.fresh:
                 metrics.MEMORIES.labels(memory.record.layer, memory.record.status).inc()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import Final
 
 from schemas import MemoryRecord, Source, Turn
 from streams.memory.extraction.lang import language
-from streams.memory.prompt import cut, harmless, shares
+from streams.memory.prompt import QUOTED, cut, framed, harmless
 
 # Characters of the whole block: twice those of the memories, of which there are half as many.
 MAX_CHARS: Final = 1200
@@ -19,7 +19,7 @@ _NOTES: Final = {
 }
 
 
-def turns_of(episodes: Sequence[MemoryRecord]) -> list[Turn]:
+def turns_from_episodes(episodes: Sequence[MemoryRecord]) -> list[Turn]:
     """`episodes` in reading order; the passages of a message become one turn again."""
     made = []
     for (event_id, message), passages in groupby(episodes, lambda one: (one.source.event_id, one.source.message)):
@@ -53,27 +53,21 @@ def turns_block(turns: Sequence[Turn]) -> str:
     """
     if not turns:
         return ""
-    turns = _that_fit(turns)
+    # Names take no more than a third of the room.
+    turns = last_that_fit(turns, MAX_CHARS // 3, lambda turn: len(_head(turn)) + QUOTED)
     lang = "zh" if language(" ".join(turn.text for turn in turns)) == "zh" else "en"
     heads = [_head(turn) for turn in turns]
-    texts = [harmless(turn.text) for turn in turns]
-    frame = ["<turns>", _NOTES[lang], "</turns>"]
-    # A newline joins the lines, two quotation marks hold each text.
-    spent = sum(map(len, frame)) + 2 + sum(len(head) + 3 for head in heads)
-    rooms = shares([len(text) for text in texts], MAX_CHARS - spent)
-    lines = [f"{head}“{cut(text, room)}”" for head, text, room in zip(heads, texts, rooms, strict=True)]
-    return "\n".join([*frame[:2], *lines, frame[2]])
+    return framed("turns", _NOTES[lang], heads, [harmless(turn.text) for turn in turns], MAX_CHARS)
 
 
 def _head(turn: Turn) -> str:
     return f"- {cut(harmless(turn.speaker or turn.role), MAX_NAME_CHARS)} "
 
 
-def _that_fit(turns: Sequence[Turn]) -> Sequence[Turn]:
-    """The last of them, so that names take no more than a third of the room."""
-    room = MAX_CHARS // 3
+def last_that_fit(turns: Sequence[Turn], room: int, size: Callable[[Turn], int]) -> Sequence[Turn]:
+    """As many from the end as have a `size` of at most `room` together; the very last one always."""
     for at in range(len(turns) - 1, -1, -1):
-        room -= len(_head(turns[at])) + 3
+        room -= size(turns[at])
         if room < 0:
-            return turns[at + 1 :]
+            return turns[min(at + 1, len(turns) - 1) :]
     return turns

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from schemas import Command, MemoryRecord, Supersede
+from schemas import MemoryRecord
 from streams.adapters.store.payload import RECORD, memory_record
+from streams.contract import UNIONS
 from streams.topics import BY_NAME, TOPICS
 
 EARLIER: dict[str, list[dict[str, Any]]] = json.loads(
@@ -35,12 +36,7 @@ def test_every_topic_has_some() -> None:
     ("topic", "record"), [(topic, record) for topic, records in EARLIER.items() for record in records]
 )
 def test_it_is_read_as_it_was_meant(topic: str, record: dict[str, Any]) -> None:
-    models: dict[str, Any] = {
-        "commands": Command,
-        **({"records": Supersede} if "directive%3A" in record["key"] else {}),
-    }
-    model = models.get(topic, BY_NAME[topic].model)
-    found = TypeAdapter(model).validate_json(json.dumps(record["value"]))
+    found = (UNIONS.get(topic) or TypeAdapter(BY_NAME[topic].model)).validate_json(json.dumps(record["value"]))
     again = json.loads(found.model_dump_json(exclude_none=True))
     assert kept(record["value"], again) == record["value"]
 

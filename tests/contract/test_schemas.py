@@ -6,6 +6,7 @@ import doctest
 import importlib
 import json
 import pkgutil
+from datetime import UTC, datetime
 from pathlib import Path
 
 import jsonschema
@@ -15,7 +16,11 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import schemas
-from schemas import CandidateEvent, ConversationEvent, MemoryRecord, RecallRequest, Tenant
+from schemas import CandidateEvent, ConversationEvent, MemoryRecord, PairVerdict, RecallRequest, Supersede, Tenant
+from schemas.control import RECORDS
+from streams.agents.judging import verdict_outbound
+from streams.agents.writer import directive_outbound, record_outbound
+from streams.compacted import is_memory
 from streams.contract import FOLDER, as_text, json_schemas
 from streams.topics import BY_NAME, SHARDS, TOPICS, shard_of
 
@@ -46,6 +51,35 @@ def test_examples_in_docstrings() -> None:
 def test_what_is_written_fits_the_schema() -> None:
     written = json.loads(ConversationEvent.model_validate(EVENT).to_bytes())
     jsonschema.validate(written, json.loads((FOLDER / "conversations.json").read_text(encoding="utf-8")))
+
+
+def test_everything_on_records_fits_the_schema_and_its_key_tells_what_it_is() -> None:
+    tenant = Tenant(namespace="n", user_id="u")
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    memory = MemoryRecord.model_validate(
+        {
+            "memory_id": "m",
+            "layer": "fact",
+            "memory_type": "fact",
+            "content": "hello",
+            "session_id": "s",
+            "occurred_at": at,
+            "created_at": at,
+            "sources": [{"event_id": "e"}],
+            **tenant.model_dump(),
+        }
+    )
+    directive = Supersede(old_id="a", new_id="b", occurred_at=at, **tenant.model_dump())
+    verdict = PairVerdict(older="a", newer="b", label="duplicate", **tenant.model_dump())
+    schema = json.loads((FOLDER / "records.json").read_text(encoding="utf-8"))
+    for sent, model in (
+        (record_outbound(tenant, memory), MemoryRecord),
+        (directive_outbound(tenant, directive), Supersede),
+        (verdict_outbound(tenant, verdict, at), PairVerdict),
+    ):
+        jsonschema.validate(json.loads(sent.value or b""), schema)
+        assert type(RECORDS.validate_json(sent.value or b"")) is model
+        assert is_memory(sent.key or b"") is (model is MemoryRecord)
 
 
 def test_unknown_fields_are_tolerated() -> None:

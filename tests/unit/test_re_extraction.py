@@ -18,12 +18,14 @@ from schemas import (
 )
 from streams.agents.extract import ExtractStage
 from streams.memory.extraction import RuleExtractor
+from streams.metrics import REGISTRY
 from streams.outcome import Done
 from streams.records import Inbound
 from tests.memory_role import TENANT, Crash, MemoryRole, by_content, episode, fact, inbound, said
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
 SLOT: dict[str, Any] = {"subject": "user", "attribute": "city", "cardinality": "single"}
 SAID = "I live in Bonn and I love climbing."
 
@@ -102,6 +104,47 @@ async def test_what_is_found_again_keeps_its_use_and_what_was_replaced_wrongly_i
         assert (await current(role))["I live in Oslo"].superseded_by is None
         assert "User lives in Boston" not in by_content(state.values())
         assert role.log() == state
+
+
+async def test_what_is_found_again_is_as_important_as_it_is_now_and_gains_by_evidence_once() -> None:
+    """Said in three sessions, and thought little of by the extractor of that time."""
+    role = MemoryRole()
+    for day, session in enumerate("abc"):
+        at = START + day * DAY
+        little = RIGHT.model_copy(update={"importance": 1})
+        event = said(f"e{day}", at, little, episode(SAID, end=len(SAID)), session=session)
+        await role.tell("candidates", event, at)
+    await role.drain()
+    await role.window(START + 3 * DAY)
+    strongest = await likes(role)
+    assert (strongest.importance, strongest.tags) == (2, ("evidence",))
+    await role.tell("candidates", anew("e0", START + 4 * DAY, RIGHT), START)
+    await role.drain()
+    for window in (4, 5):
+        again = await likes(role)
+        assert again.memory_id == strongest.memory_id
+        assert (again.importance, again.tags) == (RIGHT.importance + 1, ("evidence",))
+        await role.window(START + window * DAY)
+
+
+async def likes(role: MemoryRole) -> MemoryRecord:
+    state = await role.memories()
+    (found,) = [m for m in state.values() if m.attribute == "likes" and m.status is MemoryStatus.ACTIVE]
+    return found
+
+
+async def test_the_delay_of_events_is_not_that_of_their_re_extraction() -> None:
+    def observed() -> float | None:
+        return REGISTRY.get_sample_value("memstream_end_to_end_delay_seconds_count")
+
+    role = MemoryRole()
+    await told_wrongly(role)
+    before = observed()
+    await role.tell("candidates", anew("e", START + 2 * HOUR, RIGHT), START)
+    assert not [m for m in (await role.memories()).values() if m.content == "User lives in Boston"]
+    assert observed() == before
+    await role.tell("candidates", said("f", START + HOUR, episode("Bye.")), START)
+    assert observed() != before
 
 
 async def test_the_latest_command_stands_in_any_order_and_once() -> None:

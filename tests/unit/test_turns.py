@@ -11,7 +11,7 @@ import pytest_asyncio
 from schemas import MemoryRecord, Turn
 from streams.adapters.store.edge import EdgeStore
 from streams.agents.turns import MOST_CHARS, last_turns
-from streams.memory.turns import MAX_CHARS, turns_block, turns_of
+from streams.memory.turns import MAX_CHARS, turns_block, turns_from_episodes
 from streams.ports import ModelProfile, SparseVector, StoredMemory
 from tests.unit.ranking.making import TENANT, memory
 
@@ -42,7 +42,7 @@ def test_passages_of_a_message_are_one_turn() -> None:
         passage("a", "明天见。", message=1, start=2, role="assistant"),
         passage("b", "Bye.", speaker="Ann"),
     ]
-    made = [(turn.event_id, turn.message, turn.role, turn.speaker, turn.text) for turn in turns_of(parts)]
+    made = [(turn.event_id, turn.message, turn.role, turn.speaker, turn.text) for turn in turns_from_episodes(parts)]
     assert made == [
         ("a", 0, "user", None, "I moved to Bonn. It rains."),
         ("a", 1, "assistant", None, "好。明天见。"),

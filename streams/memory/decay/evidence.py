@@ -33,4 +33,13 @@ def with_evidence(record: MemoryRecord, repeats: Iterable[MemoryRecord], window_
     sessions = {r.session_id for r in (record, *repeats) if r.session_id and r.created_at < window_end}
     if len(sessions) < ENOUGH_SESSIONS:
         return record
+    return _gained(record)
+
+
+def with_evidence_of(record: MemoryRecord, before: MemoryRecord) -> MemoryRecord:
+    """A fact that was extracted anew, with the gain that it had; its tags are those of the extractor."""
+    return _gained(record) if TAG in before.tags else record
+
+
+def _gained(record: MemoryRecord) -> MemoryRecord:
     return record.model_copy(update={"importance": min(MOST, record.importance + GAIN), "tags": (*record.tags, TAG)})

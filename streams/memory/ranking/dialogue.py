@@ -31,7 +31,7 @@ def _speaker(name: str | None) -> str | None:
     return name if name and fold(name) not in ROLE_NAMES | _ASSISTANTS else None
 
 
-def turns_of(query: str, messages: Sequence[Message]) -> list[Turn]:
+def dialogue_turns(query: str, messages: Sequence[Message]) -> list[Turn]:
     """The turns of `messages` and then of `query`; a query that is no transcript is one turn."""
     turns = [
         Turn(message.text, _speaker(message.speaker), message.role != "user")

@@ -12,7 +12,7 @@ from schemas import RecallRequest
 from streams.memory.extraction.lang import language
 from streams.memory.lexical import terms
 from streams.memory.lexicon import FUNCTION_CHARACTERS
-from streams.memory.ranking.dialogue import turns_of
+from streams.memory.ranking.dialogue import dialogue_turns
 from streams.memory.ranking.everyday import expand
 from streams.memory.ranking.slots import asked_slots
 from streams.memory.ranking.weights import Weights
@@ -72,7 +72,7 @@ class Understanding:
 
 def understand(request: RecallRequest, now: datetime, weights: Weights) -> Understanding:
     """Reads a request. Relative dates are those of `now` in the request's zone."""
-    turns = turns_of(request.query, request.messages)
+    turns = dialogue_turns(request.query, request.messages)
     dialogue = len(turns) > 1 or any(turn.speaker for turn in turns)
     spoken = [turn for turn in turns if not turn.assistant] or turns
     text = "\n".join(turn.text for turn in spoken)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from schemas import Message, RecallRequest
-from streams.memory.ranking.dialogue import Turn, turns_of
+from streams.memory.ranking.dialogue import Turn, dialogue_turns
 from streams.memory.ranking.everyday import expand
 from streams.memory.ranking.query import Understanding, understand
 from streams.memory.ranking.recall import without_names
@@ -78,11 +78,11 @@ def test_messages_are_a_dialogue() -> None:
 
 @pytest.mark.parametrize("query", ["Remember: what did I buy?", "Note this\nAnna: hi", "http://a.b/c: what is it"])
 def test_what_is_no_transcript(query: str) -> None:
-    assert turns_of(query, ()) == [Turn(query)]
+    assert dialogue_turns(query, ()) == [Turn(query)]
 
 
 def test_plain_tags_need_two_lines() -> None:
-    assert turns_of("User: hi\nAI: hello", ()) == [Turn("hi"), Turn("hello", assistant=True)]
+    assert dialogue_turns("User: hi\nAI: hello", ()) == [Turn("hi"), Turn("hello", assistant=True)]
 
 
 def test_about_names_the_person() -> None:
