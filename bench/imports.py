@@ -21,7 +21,7 @@ from pathlib import Path
 
 import psutil
 
-from bench.rig import Rig, machine, rig, spread
+from bench.rig import Rig, machine, rig, show, spread
 from schemas import Tenant
 from streams import compacted
 from streams.client import MemoryClient
@@ -162,11 +162,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", dest="as_json")
     options = parser.parse_args()
     figures = asyncio.run(measure(options.conversations, options.characters, options.rounds))
-    if options.as_json:
-        print(json.dumps(figures))
-    else:
-        for name, value in figures.items():
-            print(f"{name:24} {value}")
+    show(figures, as_json=options.as_json)
 
 
 if __name__ == "__main__":

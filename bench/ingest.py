@@ -20,7 +20,7 @@ from aiokafka import AIOKafkaConsumer, TopicPartition
 
 from bench.pipeline import candidates_of, event_of
 from bench.recall_latency import START, sentence
-from bench.rig import machine, rig
+from bench.rig import machine, rig, show
 from schemas import ConversationEvent, Message
 from streams.adapters.embedders import make_embedder
 from streams.client import MemoryClient
@@ -152,11 +152,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", dest="as_json")
     options = parser.parse_args()
     figures = asyncio.run(measure(options.events, options.tenants, options.model_events, options.repeats))
-    if options.as_json:
-        print(json.dumps(figures))
-    else:
-        for name, value in figures.items():
-            print(f"{name:28} {value}")
+    show(figures, as_json=options.as_json)
 
 
 if __name__ == "__main__":

@@ -108,9 +108,9 @@ class MemoryStore:
         for memory in memories:
             self._space(tenant, archive).put(memory)
 
-    async def upsert_of(self, memories: Mapping[Tenant, Sequence[StoredMemory]]) -> None:
+    async def upsert_of(self, memories: Mapping[Tenant, Sequence[StoredMemory]], *, archive: bool = False) -> None:
         for tenant, of_it in memories.items():
-            await self.upsert(tenant, of_it)
+            await self.upsert(tenant, of_it, archive=archive)
 
     async def update(self, tenant: Tenant, records: Sequence[MemoryRecord]) -> list[str]:
         absent = []

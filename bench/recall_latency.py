@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import itertools
-import json
 import random
 import time
 from collections.abc import Iterable, Mapping
@@ -22,7 +21,7 @@ from typing import Any
 import numpy as np
 import psutil
 
-from bench.rig import machine, percentile, rig, spread
+from bench.rig import machine, percentile, rig, show, spread, timed
 from schemas import ConversationEvent, MemoryRecord, Message, Source, Tenant
 from streams.adapters.embedders import make_embedder
 from streams.adapters.store import make_store
@@ -222,13 +221,12 @@ async def measure(memories: int, tenants: int, requests: int, embedder: str, cal
                 "asked_again_p95_ms": round(percentile(again, 0.95), 1),
                 "dialogue_p95_ms": round(percentile(talk, 0.95), 1),
             }
-            started = time.perf_counter()
-            each = [questions(max(1, requests // 10)) for _ in range(callers)]
-            crowd = await asyncio.gather(*(ask(client, rng, tenants, of_one) for of_one in each))
-            together = [spent for whole_of_one, _ in crowd for spent in whole_of_one]
+            (together,), seconds = await timed(
+                callers, max(1, requests // 10), lambda _: ask(client, rng, tenants, questions(1))
+            )
             figures |= {
                 "callers": callers,
-                "callers_per_second": round(len(together) / (time.perf_counter() - started), 1),
+                "callers_per_second": round(len(together) / seconds, 1),
                 "callers_p95_ms": round(percentile(together, 0.95), 1),
             }
             # Without the pages of the store's files, which the system takes back when it needs them.
@@ -248,11 +246,7 @@ def main() -> None:
     figures = asyncio.run(
         measure(options.memories, options.tenants, options.requests, options.embedder, options.callers)
     )
-    if options.as_json:
-        print(json.dumps(figures))
-    else:
-        for name, value in figures.items():
-            print(f"{name:22} {value}")
+    show(figures, as_json=options.as_json)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 import platform
 import statistics
@@ -11,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,6 +39,16 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 def spread(values: Sequence[float]) -> dict[str, float]:
     return {"min": round(min(values), 2), "median": round(statistics.median(values), 2), "max": round(max(values), 2)}
+
+
+def show(figures: Mapping[str, object], *, as_json: bool) -> None:
+    """On stdout: one JSON object, or a line for each figure."""
+    if as_json:
+        print(json.dumps(figures))
+        return
+    width = max(map(len, figures))
+    for name, value in figures.items():
+        print(f"{name:{width}} {value}")
 
 
 Ask = Callable[[int], Awaitable[object]]

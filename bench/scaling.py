@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import random
 import tempfile
 from collections import defaultdict
@@ -22,7 +21,7 @@ import psutil
 from bench.imports import spent
 from bench.ingest import events, receipts
 from bench.recall_latency import question
-from bench.rig import machine, percentile, spread, timed
+from bench.rig import machine, percentile, show, spread, timed
 from streams.adapters.kafka_broker import EmbeddedKafka
 from streams.agents.writer import CHECK_SECONDS
 from tests.harness import Pipeline, pipeline
@@ -100,11 +99,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", dest="as_json")
     options = parser.parse_args()
     figures = asyncio.run(measure(options))
-    if options.as_json:
-        print(json.dumps(figures))
-    else:
-        for name, value in figures.items():
-            print(f"{name:36} {value}")
+    show(figures, as_json=options.as_json)
 
 
 if __name__ == "__main__":

@@ -158,8 +158,8 @@ class MemoryStore(Protocol):
         """All or, when something does not fit (dimension, NaN, another tenant's record), nothing: `ValueError`."""
         ...
 
-    async def upsert_of(self, memories: Mapping[Tenant, Sequence[StoredMemory]]) -> None:
-        """`upsert` for many tenants at once, never into the archive."""
+    async def upsert_of(self, memories: Mapping[Tenant, Sequence[StoredMemory]], *, archive: bool = False) -> None:
+        """`upsert` for many tenants at once."""
         ...
 
     async def update(self, tenant: Tenant, records: Sequence[MemoryRecord]) -> list[str]:

@@ -23,6 +23,7 @@ from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanag
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import groupby, islice
+from typing import TypeVar
 
 from schemas import (
     Candidate,
@@ -57,6 +58,7 @@ MEMORY_IDS = uuid.UUID("6f1b6f0e-3c1c-5d0a-9a53-6d656d737472")
 # Steps at which a test may stop the process; see the numbered order above.
 STEPS = ("read", "embedded", "settled", "acked", "memories_written", "receipts_written")
 AtStep = Callable[[str], None]
+T = TypeVar("T")
 # A stored memory as it was and as it is to be.
 Change = tuple[MemoryRecord, MemoryRecord]
 # Settling so many memories takes some milliseconds; more go to a thread, so that the event loop stays free.
@@ -158,11 +160,14 @@ class Writer:
         steps = [_Step(tenant, [events[at] for at in of_it]) for tenant, of_it in places.items()]
         async with self.locked(*places):
             with step_time("read"):
-                await self._read_receipts(steps)
+                known = await self._receipts_of(
+                    {step.tenant: [event.event_id for _, event in step.events] for step in steps}
+                )
                 fences = {tenant: await self.fences(tenant) for tenant in places}
                 dropped = await self.dropped({c.content for _, event in events for c in event.candidates})
             self._at_step("read")
             for step in steps:
+                step.known = known[step.tenant]
                 self._plan(step, fences[step.tenant], dropped)
             with step_time("embed"):
                 fresh = await embedded(self._embedder, [record for step in steps for record in step.new])
@@ -182,15 +187,12 @@ class Writer:
                 outcomes |= zip(places[step.tenant], await self._replies(step), strict=True)
         return [outcomes[at] for at in range(len(events))]
 
-    async def _read_receipts(self, steps: Sequence[_Step]) -> None:
-        asked = {step.tenant: [event.event_id for _, event in step.events] for step in steps}
-        docs = await self._store.get_docs_of("receipt", asked)
-        for step in steps:
-            step.known = {doc.key: Receipt.model_validate(doc.body) for doc in docs[step.tenant]}
-
     async def receipts(self, tenant: Tenant, event_ids: Sequence[str]) -> dict[str, Receipt]:
-        docs = await self._store.get_docs(tenant, "receipt", event_ids)
-        return {doc.key: Receipt.model_validate(doc.body) for doc in docs}
+        return (await self._receipts_of({tenant: event_ids}))[tenant]
+
+    async def _receipts_of(self, event_ids: Mapping[Tenant, Sequence[str]]) -> dict[Tenant, dict[str, Receipt]]:
+        found = await self._store.get_docs_of("receipt", event_ids)
+        return {tenant: {d.key: Receipt.model_validate(d.body) for d in docs} for tenant, docs in found.items()}
 
     async def fences(self, tenant: Tenant) -> list[Fence]:
         return [Fence.model_validate(doc.body) for doc in await self._store.find_docs(tenant, "fence")]
@@ -339,15 +341,16 @@ class Writer:
         profile = self._embedder.profile
 
         async def pairs(found: Mapping[tuple[str, str], str]) -> Sequence[tuple[str, str]]:
-            return undecided(hood.items, hood.near, hood.directives, {**hood.judged, **found}, profile=profile)
+            judged = {**hood.judged, **found}
+            return await _in_thread_if_many(
+                hood, lambda: undecided(hood.items, hood.near, hood.directives, judged, profile=profile)
+            )
 
         found = await self._judging.ask(step.tenant, hood.items, pairs, until=step.judged_until)
         return replace(hood, judged={**hood.judged, **found})
 
     async def _derived(self, hood: Neighbourhood) -> dict[str, MemoryRecord]:
-        if len(hood.items) <= INLINE_ITEMS:
-            return derive(hood, self._embedder.profile)
-        return await asyncio.to_thread(derive, hood, self._embedder.profile)
+        return await _in_thread_if_many(hood, lambda: derive(hood, self._embedder.profile))
 
     @staticmethod
     def _finish_receipts(step: _Step, settled: Mapping[str, MemoryRecord]) -> None:
@@ -568,6 +571,10 @@ async def put_in_place(store: MemoryStore, tenant: Tenant, memories: Sequence[St
         here = [m for m in memories if (m.record.status is MemoryStatus.ARCHIVED) is archive]
         if here:
             await store.upsert(tenant, here, archive=archive)
+
+
+async def _in_thread_if_many(hood: Neighbourhood, work: Callable[[], T]) -> T:
+    return work() if len(hood.items) <= INLINE_ITEMS else await asyncio.to_thread(work)
 
 
 def derive(hood: Neighbourhood, profile: ModelProfile) -> dict[str, MemoryRecord]:

@@ -15,7 +15,7 @@ from typing import Self
 from schemas import Job, Receipt, Tenant
 from streams import records
 from streams.client import MemoryClient
-from streams.compacted import Entry, Follower
+from streams.compacted import Entry, Follower, read
 from streams.imports.task import Batch, ImportStatus, Received, received, status_of
 from streams.settings import Settings
 from streams.topics import job_key
@@ -152,19 +152,15 @@ class Tasks:
     async def find(self, task_id: str, namespaces: Sequence[str] | None = None) -> Task | None:
         """`namespaces`: only in these; None: in all."""
         suffix, found = f"/{task_id}".encode(), None
-        jobs = Follower(self._settings, "jobs")
-        try:
-            async for entries in jobs.new():
-                for entry in entries:
-                    if not entry.key.endswith(suffix):
-                        continue
-                    job = None if entry.value is None else Job.from_bytes(entry.value)
-                    if job is None:  # its user was forgotten
-                        found = None if found and job_key(found.tenant, found.job_id) == entry.key else found
-                    elif namespaces is None or job.namespace in namespaces:
-                        found = job
-        finally:
-            await jobs.close()
+        async for entries in read(self._settings, "jobs"):
+            for entry in entries:
+                if not entry.key.endswith(suffix):
+                    continue
+                job = None if entry.value is None else Job.from_bytes(entry.value)
+                if job is None:  # its user was forgotten
+                    found = None if found and job_key(found.tenant, found.job_id) == entry.key else found
+                elif namespaces is None or job.namespace in namespaces:
+                    found = job
         return None if found is None else Task(self._settings, self._client, found)
 
 

@@ -90,12 +90,9 @@ class EngineStore:
     # Writing memories
 
     async def upsert(self, tenant: Tenant, memories: Sequence[StoredMemory], *, archive: bool = False) -> None:
-        await self._upsert({tenant: memories}, archive=archive)
+        await self.upsert_of({tenant: memories}, archive=archive)
 
-    async def upsert_of(self, memories: Mapping[Tenant, Sequence[StoredMemory]]) -> None:
-        await self._upsert(memories, archive=False)
-
-    async def _upsert(self, memories: Mapping[Tenant, Sequence[StoredMemory]], *, archive: bool) -> None:
+    async def upsert_of(self, memories: Mapping[Tenant, Sequence[StoredMemory]], *, archive: bool = False) -> None:
         points: dict[UUID, Point] = {}
         for tenant, of_it in memories.items():
             key = tenant.key

@@ -91,12 +91,12 @@ class OwnedStore:
         return await self._store.near(tenant, vectors, threshold=threshold, where=where, archive=archive)
 
     async def upsert(self, tenant: Tenant, memories: Sequence[StoredMemory], *, archive: bool = False) -> None:
-        if archive:
-            self._no_archive.pop(tenant.key, None)
-        await self._store.upsert(tenant, memories, archive=archive)
+        await self.upsert_of({tenant: memories}, archive=archive)
 
-    async def upsert_of(self, memories: Mapping[Tenant, Sequence[StoredMemory]]) -> None:
-        await self._store.upsert_of(memories)
+    async def upsert_of(self, memories: Mapping[Tenant, Sequence[StoredMemory]], *, archive: bool = False) -> None:
+        for tenant in memories if archive else ():
+            self._no_archive.pop(tenant.key, None)
+        await self._store.upsert_of(memories, archive=archive)
 
     async def move(self, tenant: Tenant, memory_ids: Sequence[str], *, to_archive: bool) -> None:
         if not memory_ids:
