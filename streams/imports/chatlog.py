@@ -49,6 +49,22 @@ SAID = re.compile(rf"\s*(?:[-–—]\s*)?{NAME}(?:{COLON}|\t)(?P<text>\S.*)$")
 DATED = re.compile(rf"{OPEN}{DATE}.{{0,20}}?\d{{1,2}}\s*(?:[:：.]\s*\d{{2}}|[点點时時]|[ap]\.?m\b)", re.IGNORECASE)
 # 3/2/26, 9:00: the third of February or the second of March.
 AMBIGUOUS = re.compile(rf"{OPEN}\d{{1,2}}[-/.]\d{{1,2}}[-/.]\d{{2,4}},?\s+\d{{1,2}}[:：]\d{{2}}")
+# What a messenger says itself, in a line of its own; it is nobody's text, and no part of the message above it.
+NOTICE = re.compile(
+    r"""\W{0,2}(?:
+        [^\n:：]{1,40}撤回了(?:一条|成员.{1,40}的一条)消息
+      | [^\n:：]{1,40}(?:邀请|通过扫描).{1,200}加入了?群聊
+      | [^\n:：]{1,40}(?:加入|退出)了?群聊
+      | [^\n:：]{1,40}将.{1,40}移出了?群聊
+      | 你已添加了.{1,40}[，,]现在可以开始聊天了
+      | .{1,40}开启了朋友验证.{0,80}
+      | 以[上下]是(?:打招呼的内容|新消息)
+      | (?:对方|你)?(?:已取消|已拒绝|未接听)(?:的?通话)?
+      | (?:你|your?|this)\s?(?:deleted\ this\ message|message\ was\ deleted)
+      | messages\ and\ calls\ are\ end-to-end\ encrypted.{0,200}
+    )\W{0,2}$""",
+    re.IGNORECASE | re.VERBOSE,
+)
 YEAR_FIRST = "a date must begin with its year"
 
 
@@ -80,6 +96,11 @@ def head(line: str) -> Head | None:
     return when and Head(numbers(when["date"]), when, when["name"])
 
 
+def notice(line: str) -> bool:
+    when = TIME.match(line) or TIME_OF_DAY.match(line)
+    return NOTICE.match(line[when.end() if when else 0 :].strip(" \t-–—")) is not None
+
+
 def unclear(line: str) -> Nobody | None:
     if DATED.match(line):
         return Nobody("time not understood")
@@ -98,6 +119,8 @@ class Reader:
         self._latest = (0, 0, 0, 0)
 
     def mark(self, line: str) -> Mark:
+        if notice(line):
+            return Nobody()
         if found := head(line):
             self._below = self._below or False
             return found

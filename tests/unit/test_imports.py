@@ -48,6 +48,10 @@ def parse(text: str, form: Format = "auto", zone: ZoneInfo | None = None) -> Par
     return Parsed(read_as, conversations, [one for one in all_of_it if isinstance(one, Unread)])
 
 
+def texts(parsed: Parsed) -> list[str]:
+    return [message.text for conversation in parsed.conversations for message in conversation.messages]
+
+
 JSONL = """{"time": "2026-03-02T09:00:00Z", "text": "I moved to Bonn."}
 
 {"time": 1772442000, "messages": [{"role": "user", "text": "我搬到杭州了", "speaker": "张三"}], "session_id": "s"}
@@ -154,6 +158,34 @@ and its second line
     assert (second.where, second.messages[0].text) == ("line 7", "back")
     assert [p.where for p in parsed.problems] == ["line 1", "line 5", "line 8", "line 9"]
     assert "second line" not in repr(parsed)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '"李雷"撤回了一条消息',
+        "你撤回了一条消息",
+        "2026-03-02 09:01 李雷撤回了一条消息",
+        "2026-03-02 09:01 - 李雷邀请韩梅梅加入了群聊",
+        "“李雷”通过扫描张三分享的二维码加入群聊",
+        "你已添加了李雷，现在可以开始聊天了。",
+        "以上是打招呼的内容",
+        "This message was deleted",
+        "2026-03-02 09:01 - Messages and calls are end-to-end encrypted. No one outside of this chat can read them.",
+    ],
+)
+def test_what_the_messenger_says_is_nobodys_text(line: str) -> None:
+    log = f"2026-03-02 09:00 张三: 我搬到杭州了\n{line}\n2026-03-02 09:02 张三: 以后都在杭州"
+    parsed = parse(log, "chatlog")
+    assert parsed.problems == []
+    assert texts(parsed) == ["我搬到杭州了", "以后都在杭州"]
+
+
+@pytest.mark.parametrize(
+    "text", ["他撤回了一条消息，我没看清", "昨天李雷加入了群聊之后大家都很开心", "I deleted this message draft"]
+)
+def test_who_talks_of_it_is_heard(text: str) -> None:
+    assert texts(parse(f"2026-03-02 09:00 张三: {text}\n{text}", "chatlog")) == [f"{text}\n{text}"]
 
 
 @pytest.mark.parametrize(
