@@ -1,7 +1,7 @@
 """An import beside publishing the same events: python -m bench.imports --json
 
 One worker with all roles on a broker of its own, embedded store, constant embedder (the model is not the question).
-In turns, each time for a user of its own: the command `memstream import-chats FILE --watch`, and the same events by
+In turns, each time for a user of its own: the command `memstream import FILE --watch`, and the same events by
 `MemoryClient.publish_many`. Conversations a second from the first record to the last receipt, by the broker's clock;
 memory is the importer's largest.
 """
@@ -29,7 +29,7 @@ from streams.imports.formats import read
 from streams.imports.spool import on_disk
 from streams.imports.task import Batch, batch
 
-COMMAND = ("-c", "import sys; from streams.cli import main; sys.exit(main())", "import-chats")
+COMMAND = ("-c", "import sys; from streams.cli import main; sys.exit(main())", "import")
 # Sentences of words that hardly repeat, as those of a history do: of one pattern, they would be one neighbourhood.
 CONSONANTS = (*"bcdfghklmnprstvz", "sh", "tr", "pl", "st")
 SMALL = ("ok, thanks!", "好的，谢谢", "good night", "haha")

@@ -16,7 +16,7 @@ from streams.cli import (
     explain,
     extract,
     forget,
-    import_chats,
+    imports,
     keys,
     mcp,
     publish,
@@ -50,7 +50,7 @@ decay.register(app)
 re_extract.register(app)
 rebuild.register(app)
 transfer.register(app)
-import_chats.register(app)
+imports.register(app)
 dead_letters.register(app)
 topics.register(app)
 keys.register(app)

@@ -6,7 +6,7 @@ import asyncio
 import sys
 from collections.abc import Coroutine
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from rich.console import Console
 from rich.markup import escape
@@ -15,6 +15,9 @@ from streams.client import BadRequest, DeadlineExceeded, MemoryClientError, Unav
 from streams.errors import ConfigurationError, MemstreamError
 from streams.logs import quiet_frameworks
 from streams.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 T = TypeVar("T")
 
@@ -33,6 +36,21 @@ def fail(message: str, code: int = 1) -> NoReturn:
 def printable(text: str) -> str:
     """Text that can't move or colour the terminal: every other character than letters, signs and spaces is a space."""
     return "".join(c if c.isprintable() else " " for c in text)
+
+
+def progress() -> Progress:
+    """A bar with what is done, how many there are and the time left; none where stderr is no terminal."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=err,
+        transient=True,
+        disable=not err.is_terminal,
+    )
 
 
 def kafka_folder(settings: Settings) -> Path:

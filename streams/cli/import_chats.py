@@ -1,19 +1,20 @@
-"""`memstream import-chats`: the history of chats with other programs."""
+"""`memstream import` of a history of chats with other programs."""
 
 from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterable
 from itertools import islice
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import typer
 from pydantic import ValidationError
 
 from schemas import Tenant
-from streams.cli.common import err, fail, out, printable, run, settings_for_client
-from streams.cli.source import lines_of
+from streams.cli.common import err, fail, out, printable, progress, run, settings_for_client
 from streams.client import MemoryClient
 from streams.imports.conversations import Unusable
 from streams.imports.formats import Format, read
@@ -23,45 +24,45 @@ from streams.imports.spool import on_disk
 from streams.imports.task import Batch, ImportStatus, batch
 from streams.imports.tasks import Task, Tasks
 
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
 BATCH = 100
 # How soon a cancel is seen.
 POLL_SECONDS = 0.5
 
 
-def register(app: typer.Typer) -> None:
-    app.command("import-chats")(import_chats)
+class History(NamedTuple):
+    """What is imported, and how it is read. `after_forget`: also what the user had forgotten since."""
+
+    lines: Iterable[str]
+    form: Format = "auto"
+    timezone: str = ""
+    after_forget: bool = False
 
 
 def import_chats(
-    file: Annotated[str | None, typer.Argument(help="A history; - for standard input.")] = None,
-    namespace: Annotated[str | None, typer.Option(help="Whose memories.")] = None,
-    user: Annotated[str | None, typer.Option(help="Whose memories.")] = None,
-    form: Annotated[Format, typer.Option("--format", help="What the file is.")] = "auto",
-    timezone: Annotated[str, typer.Option(help="Of times that name no offset (else UTC), and of relative dates.")] = "",
-    preview: Annotated[bool, typer.Option("--preview", help="Show what would be sent, and send nothing.")] = False,
-    watch: Annotated[bool, typer.Option("--watch", help="Stay until every conversation has its outcome.")] = False,
-    status: Annotated[str, typer.Option(metavar="TASK", help="Show how far a task is.")] = "",
-    cancel: Annotated[str, typer.Option(metavar="TASK", help="Send nothing more of a task.")] = "",
+    history: History, namespace: str | None, user: str | None, *, preview: bool, watch: bool, data_dir: Path | None
 ) -> None:
-    """Remember a history: JSON Lines with time and text, ChatGPT's conversations.json, messages copied out of a
-    messenger, LangChain's messages. Given again after an interruption it goes on; the same file twice adds nothing."""
-    if sum((file is not None, bool(status), bool(cancel))) != 1:
-        raise typer.BadParameter("give one of FILE, --status TASK, --cancel TASK")
-    if file is None:
-        run(_show(status or cancel, namespace, cancelling=bool(cancel)))
-        return
     try:
-        zone = ZoneInfo(timezone or "UTC")
+        zone = ZoneInfo(history.timezone or "UTC")
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise typer.BadParameter("--timezone: an IANA time zone such as Asia/Shanghai") from None
     if not preview and not (namespace and user):
         raise typer.BadParameter("--namespace and --user say whose memories these are")
-    read_as, found = read(lines_of(file), form, zone)
+    read_as, found = read(history.lines, history.form, zone)
     look = Look(read_as)
     try:
         # A preview for nobody in particular, to know what would be refused.
         tenant = Tenant(namespace=namespace or "preview", user_id=user or "preview")
-        made = batch(tenant, found, timezone=timezone or None, spool=on_disk(), accepted=look.take)
+        made = batch(
+            tenant,
+            found,
+            timezone=history.timezone or None,
+            after_forget=history.after_forget,
+            spool=on_disk(),
+            accepted=look.take,
+        )
     except ValidationError as error:
         fail(f"--{'user' if error.errors()[0]['loc'] == ('user_id',) else 'namespace'}: must name one")
     except Unusable as error:
@@ -73,7 +74,7 @@ def import_chats(
     elif not made.event_ids:
         fail("nothing to import")
     else:
-        run(_import(made, watch))
+        run(_import(made, watch, data_dir))
     if made.problems:
         sys.exit(1)
 
@@ -98,19 +99,25 @@ def _show_preview(told: ImportPreview) -> None:
         say(f"... and {told.conversations - len(told.shown)} more")
 
 
-async def _import(made: Batch, watch: bool) -> None:
-    settings = settings_for_client()
+async def _import(made: Batch, watch: bool, data_dir: Path | None) -> None:
+    settings = settings_for_client(data_dir=data_dir)
     async with MemoryClient(settings=settings) as client, await Tasks(settings, client).begin(made) as task:
         err.print(task.job.job_id)
-        await _send(client, task, made, watch)
+        with progress() as bar:
+            await _send(client, task, made, bar, watch=watch)
         out.print(line(await task.status()), soft_wrap=True)
 
 
-async def _send(client: MemoryClient, task: Task, made: Batch, watch: bool) -> None:
-    """All that has no outcome yet; with `watch` it ends when there is none such left. It ends when cancelled."""
+async def _send(client: MemoryClient, task: Task, made: Batch, bar: Progress, *, watch: bool) -> None:
+    """All that has no outcome yet; with `watch` it ends when there is none such left. It ends when cancelled.
+
+    `bar` counts what has its outcome, or without `watch` what was sent; where there is no terminal, lines tell.
+    """
     await task.status()
-    teller, pace = Teller(task), Pace()
+    teller, pace = Teller(task, aloud=bar.disable), Pace()
     missing = task.open()
+    known = len(made.event_ids) - len(missing)
+    doing = bar.add_task("outcomes" if watch else "sent", total=len(made.event_ids), completed=known)
     events = made.events.events(missing)
     ahead: set[str] = set()
     sent = 0
@@ -120,7 +127,10 @@ async def _send(client: MemoryClient, task: Task, made: Batch, watch: bool) -> N
             async for event_id in client.publish_many(event for event in part if event.event_id in missing):
                 ahead.add(event_id)
                 sent += 1
-            err.print(f"sent {sent}")
+            if bar.disable:
+                err.print(f"sent {sent}")
+            elif not watch:
+                bar.update(doing, completed=known + sent)
             part = list(islice(events, BATCH))
             continue
         ended = await task.arriving(POLL_SECONDS)
@@ -128,13 +138,15 @@ async def _send(client: MemoryClient, task: Task, made: Batch, watch: bool) -> N
         missing -= ended
         ahead -= ended
         pace.ended(time.monotonic(), len(ended))
+        if watch:
+            bar.update(doing, completed=len(made.event_ids) - len(missing))
 
 
 class Teller:
-    """Asks whether a task is cancelled, and says how far it is; at most once in a while."""
+    """Asks whether a task is cancelled, and says (`aloud`) how far it is; at most once in a while."""
 
-    def __init__(self, task: Task) -> None:
-        self._task = task
+    def __init__(self, task: Task, *, aloud: bool) -> None:
+        self._task, self._aloud = task, aloud
         self._next = time.monotonic()
         self._queued = task.told().queued
 
@@ -145,16 +157,17 @@ class Teller:
         told = self._task.told()
         if told.queued != self._queued:
             self._queued = told.queued
-            err.print(line(told), soft_wrap=True)
+            if self._aloud:
+                err.print(line(told), soft_wrap=True)
         return await self._task.check_cancelled()
 
 
-async def _show(task_id: str, namespace: str | None, *, cancelling: bool) -> None:
-    settings = settings_for_client()
+async def show(task_id: str, namespace: str | None, *, cancelling: bool, data_dir: Path | None) -> None:
+    settings = settings_for_client(data_dir=data_dir)
     async with MemoryClient(settings=settings) as client:
         task = await Tasks(settings, client).find(task_id, [namespace] if namespace else None)
         if task is None:
-            fail("there is no such task: `memstream import-chats FILE` prints the id of its own")
+            fail("there is no such task: `memstream import FILE` prints the id of its own")
         async with task:
             if cancelling:
                 await task.cancel()

@@ -14,10 +14,9 @@ from typing import IO, Annotated, Any
 
 import typer
 from pydantic import ValidationError
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from schemas import ConversationEvent, EventOutcome
-from streams.cli.common import err, fail, out, run, settings_for_client
+from streams.cli.common import err, fail, out, progress, run, settings_for_client
 from streams.client import BadRequest, DeadlineExceeded, MemoryClient, TooLarge
 
 WAIT_SECONDS = 60.0
@@ -44,7 +43,7 @@ async def _publish(file: str, namespace: str | None, user: str | None, wait: boo
     counts: Counter[str] = Counter()
     with ExitStack() as stack:
         source, total = _open(file, stack)
-        bar = stack.enter_context(_progress())
+        bar = stack.enter_context(progress())
         task = bar.add_task("publishing", total=total)
         async with MemoryClient(settings=settings_for_client()) as memory:
 
@@ -160,15 +159,3 @@ def _lines(source: IO[str]) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(source, 1):
         if line.strip():
             yield number, line
-
-
-def _progress() -> Progress:
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=err,
-        transient=True,
-        disable=not err.is_terminal,
-    )

@@ -1,4 +1,4 @@
-"""`memstream export` and `memstream import`: a user's memories as JSON Lines, and back without loss."""
+"""`memstream export`, and `memstream import` of what it wrote: a user's memories as JSON Lines, back without loss."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     app.command("export")(export)
-    app.command("import")(take_back)
 
 
 def export(
@@ -57,19 +56,10 @@ async def write_export(namespace: str, user: str, output: Path | None, deadline:
     return count
 
 
-def take_back(
-    source: Annotated[Path, typer.Argument(help="What `memstream export` wrote; - for stdin.")],
-    after_forget: Annotated[
-        bool, typer.Option("--after-forget", help="Also what the user had forgotten, but for ids that were named.")
-    ] = False,
-    data_dir: Annotated[Path | None, typer.Option(help="Where everything is kept (default: .memstream).")] = None,
-) -> None:
-    """Take exported memories back as they were; those that are there already stay as they are.
-
-    While `memstream up`, or every worker with the role `memory`, is stopped. MEMSTREAM_EMBEDDER may be another model.
-    """
+def take_back(lines: Iterable[str], *, after_forget: bool, data_dir: Path | None) -> None:
+    """While nothing else writes: refuses where a worker has the role `memory`."""
     settings = load_settings(data_dir=data_dir)
-    records = read_lines(source)
+    records = read_memories(lines)
     if settings.qdrant_url:
         told = run(write_import(settings_for_client(data_dir=data_dir), records, after_forget))
     else:
@@ -82,20 +72,15 @@ def take_back(
         raise typer.Exit(1)
 
 
-def read_lines(source: Path) -> list[MemoryRecord]:
+def read_memories(lines: Iterable[str]) -> list[MemoryRecord]:
     """All lines, before anything is written. Ends the command at the first bad one; names its number and no text."""
     records: list[MemoryRecord] = []
     try:
-        lines: Iterable[str] = sys.stdin if str(source) == "-" else source.read_text(encoding="utf-8").split("\n")
         for number, line in enumerate(lines, 1):
             if line.strip():
                 records.append(MemoryRecord.model_validate_json(line))
                 if not records[-1].sources:
                     fail(f"line {number}: sources: a memory names where it comes from")
-    except OSError as error:
-        fail(f"{source} can't be read: {error.strerror}")
-    except UnicodeDecodeError:
-        fail(f"{source} is not UTF-8")
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False, include_context=False)[0]
         fail(f"line {number}: {'.'.join(map(str, first['loc'])) or 'memory'}: {first['msg']}")

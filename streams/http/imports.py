@@ -128,7 +128,7 @@ def understood(body: models.Import | models.ImportFile, tenant: Tenant) -> tuple
     try:
         form, found = body.read()
         look = Look(form)
-        return look, batch(tenant, found, timezone=body.timezone, accepted=look.take)
+        return look, batch(tenant, found, timezone=body.timezone, after_forget=body.after_forget, accepted=look.take)
     except Unusable as error:
         raise problems.Problem(422, "unreadable-file", f"file: {error}") from None
 

@@ -261,6 +261,7 @@ class ImportOptions(Request):
 
     timezone: Zone | None = Field(default=None, description="Of times without an offset, and for relative dates.")
     preview: bool = Field(default=False, description="True: tell what would be read as whose words; send nothing.")
+    after_forget: bool = Field(default=False, description="True: also what the user had forgotten, by time or session.")
     in_background: bool = Field(
         default=True, alias="async", description="False: answer when all have an outcome, or at the deadline."
     )

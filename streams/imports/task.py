@@ -79,10 +79,13 @@ def batch(
     found: Iterable[Conversation | Unread],
     *,
     timezone: str | None = None,
+    after_forget: bool = False,
     spool: Spool | None = None,
     accepted: Callable[[Conversation], None] | None = None,
 ) -> Batch:
-    """`spool`: an empty one for the events, else in memory. `accepted` is called with each that is not refused.
+    """`after_forget`: also what the user had forgotten since, as events that are not those of before.
+
+    `spool`: an empty one for the events, else in memory. `accepted` is called with each that is not refused.
 
     Raises `Unusable` for more than a task can hold, and what the spool raises.
     """
@@ -104,6 +107,7 @@ def batch(
                 tenant.key,
                 one.time and one.time.isoformat(),
                 [(m.role, m.speaker, m.time and m.time.isoformat(), m.text) for m in one.messages],
+                *(["after_forget"] if after_forget else []),
             ]
         )
         # Those that are the same word for word are told apart by their number, whatever is added before them.
@@ -118,6 +122,7 @@ def batch(
                 session_id=one.session_id,
                 occurred_at=one.time,
                 timezone=timezone,
+                after_forget=after_forget,
                 messages=one.messages,
             )
             value = event.to_bytes()

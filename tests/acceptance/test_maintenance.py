@@ -117,12 +117,12 @@ def test_a_rebuild_of_nothing(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 def test_a_bad_line_is_named_without_its_text(tmp_path: Path) -> None:
     for line in ('{"content": "opensesame"}', "opensesame"):
-        told = memstream("import", "-", folder=tmp_path, stdin=line)
+        told = memstream("import", "-", "--format", "memories", folder=tmp_path, stdin=line)
         assert told.returncode == 1
         assert told.stderr.startswith("memstream: line 1: ")
         assert "opensesame" not in told.stderr
     told = memstream("import", "nowhere.jsonl", folder=tmp_path)
-    assert told.stderr == "memstream: nowhere.jsonl can't be read: No such file or directory\n"
+    assert told.stderr == "memstream: nowhere.jsonl: No such file or directory\n"
 
 
 def test_nobody_runs(tmp_path_factory: pytest.TempPathFactory) -> None:

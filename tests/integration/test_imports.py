@@ -19,7 +19,7 @@ from tests.harness import Pipeline, Process, eventually, free_port, pipeline
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 COUNT = 160
-COMMAND = [sys.executable, "-c", "import sys; from streams.cli import main; sys.exit(main())", "import-chats"]
+COMMAND = [sys.executable, "-c", "import sys; from streams.cli import main; sys.exit(main())", "import"]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

@@ -463,7 +463,7 @@ def test_what_is_sent_over_http_reaches_no_disk(no_disk: None) -> None:
 def test_a_disk_that_takes_nothing_is_told_of(tmp_path: Path, no_disk: None) -> None:
     file = tmp_path / "history.jsonl"
     file.write_text(LONG, encoding="utf-8")
-    done = CliRunner().invoke(app, ["import-chats", str(file), "--preview"])
+    done = CliRunner().invoke(app, ["import", str(file), "--preview"])
     assert isinstance(done.exception, ConfigurationError)
     assert "TMPDIR" in str(done.exception)
 
@@ -524,7 +524,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[Batch]:
     """What the command would send."""
     made: list[Batch] = []
 
-    async def send(one: Batch, watch: bool) -> None:
+    async def send(one: Batch, watch: bool, data_dir: Path | None) -> None:
         made.append(one)
 
     monkeypatch.setattr(import_chats, "_import", send)
@@ -532,9 +532,28 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[Batch]:
 
 
 def command(*arguments: str) -> tuple[int, str]:
-    done = CliRunner().invoke(app, ["import-chats", *arguments, "--namespace", "shop", "--user", "Ann"])
+    done = CliRunner().invoke(app, ["import", *arguments, "--namespace", "shop", "--user", "Ann"])
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     return done.exit_code, done.output
+
+
+def test_an_export_is_told_apart_and_goes_back_to_whom_it_is_of(tmp_path: Path) -> None:
+    file = tmp_path / "memories.jsonl"
+    file.write_text('\n{"memory_id": "mem_1", "content": "opensesame"}\n', encoding="utf-8")
+    code, said = command(str(file))
+    assert (code, "FILE alone" in " ".join(said.replace("│", "").split())) == (2, True)
+    done = CliRunner().invoke(app, ["import", str(file)])
+    assert (done.exit_code, "line 2: " in done.output, "opensesame" in done.output) == (1, True, False)
+
+
+def test_what_was_forgotten_comes_back_only_when_it_is_meant(tmp_path: Path, sent: list[Batch]) -> None:
+    file = tmp_path / "history.jsonl"
+    file.write_text('{"text": "a"}\n', encoding="utf-8")
+    for more in ((), ("--after-forget",)):
+        assert command(str(file), *more)[0] == 0
+    (one,), (other,) = map(events, sent)
+    assert (one.after_forget, other.after_forget) == (False, True)
+    assert one.event_id != other.event_id
 
 
 @pytest.mark.parametrize("preview", [("--preview",), ()])
