@@ -24,6 +24,7 @@ from streams.agents.decay import DecayStage
 from streams.agents.extract import ExtractStage
 from streams.agents.judging import Judging
 from streams.agents.memory import AccessStage, RememberStage, SupersedeStage
+from streams.agents.profiles import Profiles, changes_from_now
 from streams.agents.recall import RecallHandler
 from streams.agents.redact import RedactStage
 from streams.agents.timer import SYSTEM, WRITER, WindowTimer
@@ -312,7 +313,9 @@ class Worker:
                 self._background(stack, timer.run())
             self._background(stack, _flush_for_ever(store))
         if "recall" in self.roles:
-            handler = RecallHandler(store, embedder, emitter, redactor, settings)
+            profiles = Profiles(store, lambda: changes_from_now(settings))
+            stack.push_async_callback(profiles.close)
+            handler = RecallHandler(store, embedder, emitter, redactor, settings, profiles)
             runner.attach_requests(self._apps["recall"], "recall.requests", handler)
         self._runner = runner
         self._background(stack, self._watch_loop())

@@ -43,9 +43,22 @@ class Entry:
 
 
 class Follower:
-    """A topic read on and on over one connection. `places`: the offset to go on from, by partition."""
+    """A topic read on and on over one connection. `places`: the offset to go on from, by partition.
 
-    def __init__(self, settings: Settings, topic: str, start: Mapping[int, int] | None = None) -> None:
+    `from_end`: only what comes after the first call. `ahead_bytes`: of a partition, what is fetched before it is asked
+    for.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        topic: str,
+        start: Mapping[int, int] | None = None,
+        *,
+        from_end: bool = False,
+        ahead_bytes: int = MAX_DERIVED_BYTES,
+    ) -> None:
+        self._from_end, self._ahead_bytes = from_end, ahead_bytes
         self._settings = settings
         self._name = settings.topic_prefix + topic
         self.places = dict(start or {})
@@ -88,7 +101,7 @@ class Follower:
         if self._consumer is not None:
             return self._consumer
         consumer = self._consumer = AIOKafkaConsumer(
-            **connection(self._settings), enable_auto_commit=False, max_partition_fetch_bytes=MAX_DERIVED_BYTES
+            **connection(self._settings), enable_auto_commit=False, max_partition_fetch_bytes=self._ahead_bytes
         )
         await consumer.start()
         await consumer._client.set_topics([self._name])
@@ -99,7 +112,8 @@ class Follower:
             )
         places = [TopicPartition(self._name, partition) for partition in sorted(partitions)]
         consumer.assign(places)
-        for place, first in (await consumer.beginning_offsets(places)).items():
+        asked = consumer.end_offsets if self._from_end else consumer.beginning_offsets
+        for place, first in (await asked(places)).items():
             consumer.seek(place, max(first, self.places.get(place.partition, 0)))
         return consumer
 

@@ -14,9 +14,7 @@ from pydantic import BaseModel
 from schemas import (
     Access,
     ErrorReply,
-    Layer,
     MemoryRecord,
-    MemoryStatus,
     RecalledMemory,
     RecallReply,
     RecallRequest,
@@ -24,6 +22,7 @@ from schemas import (
     Turn,
 )
 from streams import metrics
+from streams.agents.profiles import Profiles
 from streams.agents.related import related
 from streams.agents.turns import last_turns
 from streams.batches import batched
@@ -53,8 +52,15 @@ class RecallHandler:
     """Answers one request at a time; the runner keeps a bounded number of them in flight."""
 
     def __init__(
-        self, store: VectorStore, embedder: Embedder, emitter: Emitter, redactor: Redactor, settings: Settings
+        self,
+        store: VectorStore,
+        embedder: Embedder,
+        emitter: Emitter,
+        redactor: Redactor,
+        settings: Settings,
+        profiles: Profiles,
     ) -> None:
+        self._profiles = profiles
         self._store = store
         self._embedder = embedder
         self._emitter = emitter
@@ -194,10 +200,11 @@ class RecallHandler:
                     RecalledMemory(memory=one.record, score=0, relevance=0, links=one.links, why=", ".join(one.shared))
                     for one in part
                 ]
+        elif request.kind == "profile":
+            for page in await self._profiles.of(tenant, limit=EXPORT_PAGE):
+                yield _unscored(page)
         else:
-            where = PROFILE if request.kind == "profile" else Where()
-            archives = (False, True) if request.kind == "export" else (False,)
-            async for page in pages(self._store, tenant, where, archives=archives, limit=EXPORT_PAGE):
+            async for page in pages(self._store, tenant, Where(), archives=(False, True), limit=EXPORT_PAGE):
                 yield _unscored(page)
 
     async def _reply(self, record: Inbound, tenant: Tenant | None, target: ReplyTo, reply: BaseModel) -> None:
@@ -243,9 +250,6 @@ def _unscored(records: list[MemoryRecord]) -> list[RecalledMemory]:
 def _left(deadline: datetime) -> float:
     """Seconds until the reply must be on its way."""
     return (deadline - datetime.now(UTC)).total_seconds() - REPLY_MARGIN_SECONDS
-
-
-PROFILE = Where(layers=(Layer.FACT,), statuses=(MemoryStatus.ACTIVE,))
 
 
 async def history(store: VectorStore, tenant: Tenant, memory_ids: tuple[str, ...]) -> list[MemoryRecord]:
