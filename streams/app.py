@@ -306,7 +306,7 @@ class Worker:
                 ),
             )
             runner.attach(app, AccessStage(writer, owned))
-            runner.attach(app, DecayStage(writer, owned, store, emitter, embedder))
+            runner.attach(app, DecayStage(writer, owned, store, emitter, embedder, settings.retention))
             await _retrying(lambda: store.put_docs(SYSTEM, [Doc(WRITER, WRITER, {})]), "store")
             if settings.decay_windows:
                 timer = WindowTimer(store, emitter, settings, lambda: self._held("memory", "decay"))

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from schemas import Fence, MemoryRecord, PairVerdict, Receipt, Supersede, Tenant
-from streams.agents.commands import fence_doc
+from streams.agents.erasure import fence_doc
 from streams.agents.judging import verdict_doc
 from streams.agents.timer import SYSTEM, WRITER
 from streams.agents.writer import directive_doc, put_in_place, receipt_doc

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -109,6 +111,9 @@ class Settings(BaseSettings):
     """A longer message is parked as `too_large`."""
     namespace_timezones: dict[str, str] = Field(default_factory=dict)
     """JSON object, namespace to IANA zone: for relative dates in events that name no zone. Else UTC."""
+    namespace_retention_days: dict[str, Annotated[int, Field(ge=1)]] = Field(default_factory=dict)
+    """JSON object, namespace to days: what was said longer ago is erased as windows of 6 h end, archive included, and
+    refused when it arrives again. A namespace that is not named keeps everything."""
 
     # Work
     batch_max: int = Field(default=100, ge=1, le=5000)
@@ -178,6 +183,11 @@ class Settings(BaseSettings):
     @cached_property
     def reply_topics(self) -> re.Pattern[str]:
         return re.compile(self.reply_topic_pattern or re.escape(self.topic_prefix) + r"replies\.[A-Za-z0-9._-]+")
+
+    @cached_property
+    def retention(self) -> Mapping[str, timedelta]:
+        """By namespace; others keep everything."""
+        return {namespace: timedelta(days=days) for namespace, days in self.namespace_retention_days.items()}
 
     def timezone_of(self, namespace: str) -> str:
         return self.namespace_timezones.get(namespace, "UTC")

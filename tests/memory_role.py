@@ -6,7 +6,7 @@ As in `tests.inprocess`, only the producer is a double: what is emitted is kept,
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from bench.memory_store import MemoryStore
@@ -50,7 +50,8 @@ class Crash(Exception):
 
 class MemoryRole:
     def __init__(self, embedder: Embedder | None = None, chat: ChatModel | None = None) -> None:
-        """`chat`: the judge of what the rules can't tell."""
+        """`chat`: the judge of what the rules can't tell. `retention`: of the stages of the next `start`."""
+        self.retention: dict[str, timedelta] = {}
         self.store = MemoryStore()
         self.embedder = embedder or ConstantEmbedder()
         self.chat = chat
@@ -96,7 +97,7 @@ class MemoryRole:
             "supersede": SupersedeStage(writer),
             "access": AccessStage(writer, store),
             "commands": CommandStage(writer, store, kept, settings),  # type: ignore[arg-type]
-            "decay": DecayStage(writer, store, store, kept, embedder),  # type: ignore[arg-type]
+            "decay": DecayStage(writer, store, store, kept, embedder, self.retention),  # type: ignore[arg-type]
         }
 
     async def hand_in(self, record: Inbound) -> tuple[Outbound, ...]:

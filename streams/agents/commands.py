@@ -1,20 +1,14 @@
-"""commands -> memory: forget, restore and re-extract. Erasure wins over everything that arrives later.
-
-Order of a forget, each part repeated after a crash with the same result: the fence, the markers and the tombstones are
-acknowledged by the broker; fence and markers go into the store (from here on nothing forgotten can come back); the
-memories are deleted; what stood beside them is derived again; the receipt is sent. A digest that tells of something
-forgotten goes with it; its other episodes come back from the archive first.
+"""commands -> memory: forget (`erasure`), restore and re-extract. Erasure wins over everything that arrives later.
 
 A re-extract puts events on `redacted` once more; what the stage `extract` makes of them comes back on `candidates`.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
-from urllib.parse import quote
 
 from pydantic import ValidationError
 
@@ -32,18 +26,18 @@ from schemas import (
     ReExtractReceipt,
     RestoreCommand,
     RestoreReceipt,
-    Source,
     Tenant,
 )
 from schemas.control import COMMANDS
+from streams.agents.erasure import Eraser, with_what_stands_behind
 from streams.agents.memory import TenantStage
 from streams.agents.re_extraction import event_again, of_event
-from streams.agents.writer import Writer, directive_doc, directive_outbound
+from streams.agents.writer import Writer
 from streams.batches import batched
 from streams.emitter import Emitter
 from streams.errors import BadData
-from streams.memory import decay, settle
-from streams.memory.fences import blocked_by, fence_of
+from streams.memory import decay
+from streams.memory.fences import fence_of
 from streams.memory.settle.order import order
 from streams.outcome import Done, Outbound, Outcome, Parked
 from streams.paging import pages
@@ -91,6 +85,7 @@ class CommandStage(TenantStage):
         self._store = store
         self._emitter = emitter
         self._settings = settings
+        self._eraser = Eraser(writer, store, emitter)
 
     async def handle(self, records: Sequence[Inbound]) -> Sequence[Outcome]:
         return [await self._one(record) for record in records]
@@ -135,42 +130,16 @@ class CommandStage(TenantStage):
         # Ids of imported events are digests of what was said. Of a task that began later nothing was asked.
         jobs = await self._jobs_of(tenant) if command.scope == "all" else {}
         finished = sorted(key for key, value in jobs.items() if Job.from_bytes(value).started_at <= at)
-        async with self._writer.locked(tenant):
-            everything = await self._everything(tenant)
-            if on_their_way := not_replaced_yet(everything):
-                await self._writer.resettle(tenant, on_their_way)
-                everything = await self._everything(tenant)
-            known = await self._store.get_docs(tenant, "fence", [command.command_id])
+        known = await self._store.get_docs(tenant, "fence", [command.command_id])
+
+        def drawn(everything: Sequence[MemoryRecord]) -> Fence:
             if known:
-                fence = Fence.model_validate(known[0].body)
-            else:
-                # What came after the command is none of its business, however late it is carried out.
-                newest = max((r.occurred_at for r in everything if r.created_at <= at), default=None)
-                fence = with_what_stands_behind(fence_of(command, newest, at), everything)
-            doomed = with_digests([r for r in everything if blocked_by([fence], r) is not None], everything)
-            gone = {record.memory_id for record in doomed}
-            released = [
-                episode
-                for digest in doomed
-                for episode in decay.unfold(digest, everything)
-                if episode.memory_id not in gone
-            ]
-            markers = settle.markers(doomed, [r for r in everything if r.memory_id not in gone])
-            await self._emitter.send(
-                [
-                    fence_outbound(tenant, fence),
-                    *(directive_outbound(tenant, event) for event in markers),
-                    *(Outbound("records", memory_key(tenant, memory_id), None) for memory_id in sorted(gone)),
-                    *(Outbound("jobs", key, None) for key in finished),
-                ]
-            )
-            docs = [directive_doc(event) for event in markers]
-            docs.append(fence_doc(fence))
-            await self._store.put_docs(tenant, docs)
-            await self._writer.resettle(tenant, released)
-            await self._store.delete(tenant, sorted(gone))
-            left = {r.memory_id: r for r in everything if r.memory_id not in gone} | {r.memory_id: r for r in released}
-            await self._writer.resettle(tenant, speaking_of_the_absent(list(left.values())))
+                return Fence.model_validate(known[0].body)
+            # What came after the command is none of its business, however late it is carried out.
+            newest = max((r.occurred_at for r in everything if r.created_at <= at), default=None)
+            return with_what_stands_behind(fence_of(command, newest, at), everything)
+
+        fence, doomed = await self._eraser.erase(tenant, drawn, [Outbound("jobs", key, None) for key in finished])
         return ErasureReceipt(
             namespace=command.namespace,
             user_id=command.user_id,
@@ -217,9 +186,6 @@ class CommandStage(TenantStage):
         said = [r async for page in pages(self._store, tenant, where, archives=(False, True)) for r in page]
         return list(dict.fromkeys(r.source.event_id for r in sorted(said, key=order) if not r.digest_of))
 
-    async def _everything(self, tenant: Tenant) -> list[MemoryRecord]:
-        return [r async for page in pages(self._store, tenant, Where(), archives=(False, True)) for r in page]
-
     async def _restore(self, command: RestoreCommand, at: datetime) -> RestoreReceipt:
         tenant = command.tenant
         async with self._writer.locked(tenant):
@@ -243,74 +209,3 @@ class CommandStage(TenantStage):
             restored=tuple(restored),
             unknown=tuple(memory_id for memory_id in command.memory_ids if memory_id not in found),
         )
-
-
-def with_what_stands_behind(fence: Fence, everything: Sequence[MemoryRecord]) -> Fence:
-    """For a fence of memory ids: also what repeats them, the messages that they were taken from, and the episodes of a
-    digest."""
-    if fence.scope != "memories":
-        return fence
-    ids = set(fence.ids)
-    ids |= {i for r in everything if r.memory_id in ids for i in r.digest_of}
-    while True:
-        reached = {r.memory_id for r in everything if r.duplicate_of in ids}
-        reached |= {str(r.duplicate_of) for r in everything if r.memory_id in ids and r.duplicate_of}
-        if reached <= ids:
-            break
-        ids |= reached
-    places = {(r.source.event_id, r.source.message) for r in everything if r.memory_id in ids}
-    ids |= {
-        r.memory_id for r in everything if r.layer is Layer.EPISODE and (r.source.event_id, r.source.message) in places
-    }
-    return fence.model_copy(update={"ids": tuple(sorted(ids))})
-
-
-def with_digests(doomed: Sequence[MemoryRecord], everything: Sequence[MemoryRecord]) -> list[MemoryRecord]:
-    """Also the digests that tell of one of them."""
-    gone = {record.memory_id for record in doomed}
-    # A digest quotes facts that contradict each other too: by their sources.
-    told = {source for record in doomed for source in record.sources}
-    return [
-        *doomed,
-        *(
-            r
-            for r in everything
-            if r.digest_of
-            and r.memory_id not in gone
-            and not (gone.isdisjoint(r.digest_of) and told.isdisjoint(r.sources))
-        ),
-    ]
-
-
-def not_replaced_yet(everything: Sequence[MemoryRecord]) -> list[MemoryRecord]:
-    """Named as replaced by a newer memory, which does so from birth; the event that tells them is still on its way."""
-    named = {old for record in everything for old in record.supersedes}
-    return [record for record in everything if record.superseded_by is None and record.memory_id in named]
-
-
-def speaking_of_the_absent(left: Sequence[MemoryRecord]) -> list[MemoryRecord]:
-    """Those with a link to, or evidence from, a memory that is not there: to be derived again.
-
-    Told from what is left alone, so that it is the same when a crash came after the deletion.
-    """
-    present = {record.memory_id for record in left}
-    evidence: dict[str, set[Source]] = defaultdict(set)
-    for record in left:
-        if record.duplicate_of is not None:
-            evidence[record.duplicate_of].add(record.source)
-    found = []
-    for record in left:
-        links = {record.duplicate_of, record.superseded_by, *record.supersedes, *record.ambiguous_with, *record.linked}
-        repeats = () if record.digest_of else record.sources[1:]
-        if not links - {None} <= present or not evidence[record.memory_id].issuperset(repeats):
-            found.append(record)
-    return found
-
-
-def fence_doc(fence: Fence) -> Doc:
-    return Doc("fence", fence.fence_id, fence.model_dump(mode="json", exclude_none=True))
-
-
-def fence_outbound(tenant: Tenant, fence: Fence) -> Outbound:
-    headers = cloud_event("fence", fence.fence_id, "memory", fence.created_at)
-    return Outbound("fences", f"{tenant.key}/{quote(fence.fence_id, safe='')}".encode(), fence.to_bytes(), headers)

@@ -8,11 +8,13 @@ what is idle is archived: a digest keeps what single episodes would not.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
+from types import MappingProxyType
 
-from schemas import DecayTick, Layer, MemoryRecord, MemoryStatus, MemoryType, Tenant
+from schemas import DecayTick, Fence, Layer, MemoryRecord, MemoryStatus, MemoryType, Tenant
 from streams import metrics
+from streams.agents.erasure import Eraser
 from streams.agents.memory import TenantStage
 from streams.agents.timer import SYSTEM
 from streams.agents.writer import Writer, embedded, record_outbound
@@ -30,20 +32,32 @@ from streams.records import Inbound, decode
 PAGE = 200
 # Kind of the document that says which window a shard has behind it.
 DONE = "decayed"
+# A user has one fence of it, which moves on.
+RETENTION = "retention"
 
 Page = tuple[list[tuple[Tenant, str]], str | None]
 
 
 class DecayStage(TenantStage):
-    """Closes tasks, folds old sessions, archives what is idle, gives weight to what was said in several sessions."""
+    """Erases what a namespace keeps no longer, closes tasks, folds old sessions, archives what is idle, gives weight to
+    what was said in several sessions."""
 
     topic = "decay"
     dependencies = ("store", "embedder")
     lane_batch = 1
 
     def __init__(
-        self, writer: Writer, store: MemoryStore, scan: MaintenanceScan, emitter: Emitter, embedder: Embedder
+        self,
+        writer: Writer,
+        store: MemoryStore,
+        scan: MaintenanceScan,
+        emitter: Emitter,
+        embedder: Embedder,
+        retention: Mapping[str, timedelta] = MappingProxyType({}),
     ) -> None:
+        """`retention`: how long a namespace keeps what was said; others keep everything."""
+        self._retention = retention
+        self._eraser = Eraser(writer, store, emitter)
         self._writer = writer
         self._store = store
         self._scan = scan
@@ -63,12 +77,31 @@ class DecayStage(TenantStage):
         behind = await self._store.get_docs(SYSTEM, DONE, [shard])
         if behind and datetime.fromisoformat(behind[0].body["end"]) >= tick.window_end:
             return
+        await self._end_retention(tick)
         await self._close_tasks(tick)
         await self._fold_sessions(tick)
         await self._archive_idle(tick)
         await self._weigh_evidence(tick)
         await self._store.put_docs(SYSTEM, [Doc(DONE, shard, {"end": tick.window_end.isoformat()})])
         metrics.WINDOW_LAST.set(tick.window_end.timestamp())
+
+    async def _end_retention(self, tick: DecayTick) -> None:
+        cursor: str | None = None
+        while self._retention:
+            tenants, cursor = await self._scan.tenants(tick.shard, limit=PAGE, cursor=cursor)
+            for tenant in tenants:
+                if (kept := self._retention.get(tenant.namespace)) is not None:
+                    await self._erase_before(tenant, tick.window_end - kept, tick.window_end)
+            if cursor is None:
+                return
+
+    async def _erase_before(self, tenant: Tenant, until: datetime, window_end: datetime) -> None:
+        old = Where(until=until)
+        if not any([(await self._store.find(tenant, old, limit=1, archive=archive))[0] for archive in (False, True)]):
+            return
+        fence = Fence(fence_id=RETENTION, scope="interval", until=until, created_at=window_end, **tenant.model_dump())
+        _, gone = await self._eraser.erase(tenant, lambda _: fence)
+        metrics.WINDOW_CHANGES.labels("erased").inc(len(gone))
 
     async def _close_tasks(self, tick: DecayTick) -> None:
         # A task that ends with the window is over.

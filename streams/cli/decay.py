@@ -68,13 +68,18 @@ async def planned(window_end: datetime, prefix: bytes) -> list[tuple[Tenant, Pla
     """By tenant; a tenant's in the order in which the window does it."""
     from streams.memory.decay import plan
 
+    settings = settings_for_client()
     by_tenant: dict[Tenant, list[MemoryRecord]] = defaultdict(list)
-    for key, value in (await latest(settings_for_client(), "records", prefix)).items():
+    for key, value in (await latest(settings, "records", prefix)).items():
         if is_memory(key):
             record = MemoryRecord.from_bytes(value)
             by_tenant[record.tenant].append(record)
     tenants = sorted(by_tenant, key=lambda tenant: tenant.key)
-    return [(tenant, one) for tenant in tenants for one in plan(by_tenant[tenant], window_end)]
+    return [
+        (tenant, one)
+        for tenant in tenants
+        for one in plan(by_tenant[tenant], window_end, settings.retention.get(tenant.namespace))
+    ]
 
 
 def table_of(found: list[tuple[Tenant, Planned]]) -> Table:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from schemas import MemoryRecord, MemoryStatus, MemoryType
+from schemas import Layer, MemoryRecord, MemoryStatus, MemoryType
 from streams import metrics
 from streams.adapters.embedders.constant import ConstantEmbedder
 from streams.memory.decay import CLOSED, plan
@@ -289,6 +289,72 @@ async def test_a_crash_at_any_write_of_a_window_changes_nothing(after: str) -> N
         if not after:
             assert await role.memories() == expected, f"crash {number}"
             assert (await role.memories(archive=True)).keys() == (await undisturbed.memories(archive=True)).keys()
+        assert role.log() == await role.memories(), f"crash {number}"
+    assert number > 10
+
+
+async def long_ago_and_lately(role: MemoryRole) -> None:
+    """Repeats, an archived memory, a digest across the limit of 60 days before day 100, and what is younger."""
+    role.retention = {TENANT.namespace: 60 * DAY, "elsewhere": DAY}
+    role.start()
+    for name, day, text in (
+        ("old", 1, "Bob keeps bees in Graz"),
+        ("a", 2, "I like jazz"),
+        ("b", 50, "I like jazz"),
+        ("new", 80, "I like chess"),
+    ):
+        at = START + day * DAY
+        await role.tell("candidates", said(name, at, fact(text), session=name), at)
+    await role.window(START + 92 * DAY - 60 * DAY)
+    await chat(role, day=39.999)
+    await role.window(START + 75 * DAY)
+
+
+async def test_what_was_said_before_the_retention_is_erased(role: MemoryRole) -> None:
+    await long_ago_and_lately(role)
+    end = START + 100 * DAY
+    doomed = {m.memory_id for m in (await role.memories()).values() if m.occurred_at < end - 60 * DAY}
+    planned = plan((await role.memories()).values(), end, 60 * DAY)
+    assert {i for one in planned if one.action == "erase" for i in one.memory_ids} == doomed
+    before = changes("erased")
+    await role.window(end)
+    left = await role.memories()
+    assert changes("erased") > before
+    assert not [m for m in left.values() if m.occurred_at < end - 60 * DAY or set(m.digest_of) & doomed]
+    assert {m.content for m in left.values() if m.layer is Layer.FACT} == {"I like jazz", "I like chess"}
+    assert all(m.status is MemoryStatus.ACTIVE for m in left.values() if m.content == "I like jazz")
+    assert role.log() == left
+    again = said("older still", START, fact("Ann lives in Bonn"))
+    await role.tell("candidates", again, end + DAY)
+    assert await role.memories() == left, "what comes too late is refused"
+
+
+async def test_a_namespace_without_a_limit_keeps_everything(role: MemoryRole) -> None:
+    role.retention = {"elsewhere": DAY}
+    role.start()
+    await role.tell("candidates", said("e", START, fact("I like jazz")), START)
+    await role.window(START + 1000 * DAY)
+    assert len(await role.memories()) == 1
+
+
+async def test_a_crash_at_any_write_of_an_erasure_by_retention_changes_nothing() -> None:
+    end = START + 100 * DAY
+    undisturbed = MemoryRole()
+    await long_ago_and_lately(undisturbed)
+    await undisturbed.window(end)
+    for number in range(1, 200):
+        role = MemoryRole()
+        await long_ago_and_lately(role)
+        role.crash_at((number + 1) // 2, after_it=number % 2 == 0)
+        try:
+            await role.window(end)
+        except Crash:
+            role.start()
+        else:
+            break
+        role.crash_at(0, after_it=False)
+        await role.window(end)
+        assert await role.memories() == await undisturbed.memories(), f"crash {number}"
         assert role.log() == await role.memories(), f"crash {number}"
     assert number > 10
 
