@@ -9,23 +9,23 @@ from streams.memory.ranking.score import Judged, name_of
 def reason(judged: Judged, understanding: Understanding) -> str:
     """Such as "said by Caroline; on 7 May 2023 (asked: in May 2023); matches 'support', 'group'; close in meaning"."""
     why: list[str] = []
-    record = judged.record
-    if judged.person is not None:
+    record, because = judged.record, judged.reasons()
+    if because.person is not None:
         speaker = name_of(record)
-        why.append(f"said by {speaker}" if speaker is not None else f"about {judged.person}")
-    if judged.period is not None:
+        why.append(f"said by {speaker}" if speaker is not None else f"about {because.person}")
+    if because.period is not None:
         day = f"{record.occurred_at.day} {record.occurred_at:%B %Y}"
-        why.append(f"said on {day}, near what was asked ({judged.period.text.strip()})")
-    if judged.matched:
-        why.append("matches " + ", ".join(f"'{word}'" for word in judged.matched[:6]))
-    elif judged.coverage > 0:
+        why.append(f"said on {day}, near what was asked ({because.period.text.strip()})")
+    if because.matched:
+        why.append("matches " + ", ".join(f"'{word}'" for word in because.matched[:6]))
+    elif because.coverage > 0:
         why.append("the turns around it or kindred words match")
-    if judged.cosine > 0 and judged.parts.get("meaning", 0.0) >= 0.5:
+    if because.cosine > 0 and because.parts.get("meaning", 0.0) >= 0.5:
         why.append("close in meaning")
-    if "slot" in judged.parts:
-        why.append(f"is the {judged.record.attribute} that was asked for")
-    if "asked_for" in judged.parts:
+    if "slot" in because.parts:
+        why.append(f"is the {record.attribute} that was asked for")
+    if "asked_for" in because.parts:
         why.append(f"holds a {understanding.asks}")
-    if "answer" in judged.parts:
+    if "answer" in because.parts:
         why.append("answers a question")
     return "; ".join(why) or "weakly related"

@@ -356,10 +356,12 @@ async def _embed(
 
 def _recalled(one: Judged, weighed: _Weighed, explain: bool, now: datetime, weights: Weights) -> RecalledMemory:
     total, parts = final_score(one, weighed.needed, now, weights)
+    if explain:
+        parts = {**parts, **{f"evidence.{name}": value for name, value in one.reasons().parts.items()}}
     return RecalledMemory(
         memory=one.record,
         score=round(total, 6),
         relevance=round(relevance(one.support, weighed.needed, weights), 6),
-        parts={**parts, **{f"evidence.{name}": value for name, value in one.parts.items()}} if explain else {},
+        parts=parts if explain else {},
         why=reason(one, weighed.understanding) if explain else "",
     )

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import chain
 from typing import Final
 
@@ -47,26 +48,33 @@ class Candidate:
         return self.memory.record
 
 
+@dataclass(frozen=True, slots=True)
+class Reasons:
+    """What speaks for one candidate. `coverage` (about 0-1) and `cosine` are with context; `matched`: words of the
+    query found."""
+
+    parts: Mapping[str, float] = field(default_factory=dict)
+    coverage: float = 0.0
+    cosine: float = 0.0
+    matched: tuple[str, ...] = ()
+    person: str | None = None
+    period: Period | None = None
+
+
 # Not frozen: a recall makes a hundred, and freezing costs as much as all else in scoring.
 @dataclass(slots=True)
 class Judged:
-    """`evidence`, the sum of the weighted `parts`, orders; `support` says how sure an answer it is and is held against
-    the threshold. `coverage` (about 0-1) and `cosine` are with context.
+    """`evidence`, the sum of the weighted parts, orders; `support` says how sure an answer it is and is held against
+    the threshold. `beside`: ids of the turns right before and after among the candidates.
 
-    `beside`: ids of the turns right before and after among the candidates. `matched`: words of the query found.
+    `reasons` is a function: a hundred are judged, and only what is shown is explained.
     """
 
     record: MemoryRecord
-    vector: Vectors
     evidence: float
     support: float
-    coverage: float
-    cosine: float
-    parts: Mapping[str, float]
-    matched: tuple[str, ...]
-    person: str | None
-    period: Period | None
-    beside: tuple[str, ...]
+    beside: Sequence[str] = ()
+    reasons: Callable[[], Reasons] = Reasons
 
 
 def name_of(record: MemoryRecord) -> str | None:
@@ -143,28 +151,23 @@ def score(
     )
     if not understanding.dialogue:
         support += _untold(records, kinds, weights)
-    names_of_parts = list(columns)
-    parts = np.stack(list(columns.values()), axis=1).tolist()
-    return [
-        Judged(
-            record=record,
-            vector=found[i].memory.vector,
-            evidence=float(evidence[i]),
-            support=float(support[i]),
-            coverage=float(coverage[i]),
-            cosine=float(cosine[i]),
-            parts={name: value for name, value in zip(names_of_parts, parts[i], strict=True) if value},
-            matched=tuple(term for term, weight in zip(own, row, strict=False) if weight),
-            person=who[i],
-            period=when[i],
-            beside=tuple(
-                records[j].memory_id
-                for j, here in ((i - 1, linked[i]), (i + 1, i + 1 < len(found) and linked[i + 1]))
-                if here
-            ),
+
+    def reasons(at: int) -> Reasons:
+        return Reasons(
+            parts={name: float(column[at]) for name, column in columns.items() if column[at]},
+            coverage=float(coverage[at]),
+            cosine=float(cosine[at]),
+            matched=tuple(term for term, weight in zip(own, presence[at], strict=False) if weight),
+            person=who[at],
+            period=when[at],
         )
-        for i, (record, row) in enumerate(zip(records, presence.tolist(), strict=True))
-    ]
+
+    beside: list[list[str]] = [[] for _ in records]
+    for at in np.flatnonzero(linked).tolist():
+        beside[at - 1].append(records[at].memory_id)
+        beside[at].append(records[at - 1].memory_id)
+    judged = zip(records, evidence.tolist(), support.tolist(), beside, strict=True)
+    return [Judged(*one, reasons=partial(reasons, at)) for at, one in enumerate(judged)]
 
 
 def _presence(found: Sequence[Candidate], wanted: Sequence[str]) -> Floats:
@@ -227,10 +230,9 @@ def _nearest(cosines: Floats, linked: Sequence[bool], kinds: Sequence[Kind]) -> 
     """The best cosine of a turn and the two beside it. What is only wished lends nothing to what stands beside it."""
     lent = np.where([kind.only_wished for kind in kinds], -1.0, cosines)
     nearest = cosines.copy()
-    for i in range(1, len(cosines)):
-        if linked[i]:
-            nearest[i] = max(nearest[i], lent[i - 1])
-            nearest[i - 1] = max(nearest[i - 1], lent[i])
+    after = np.flatnonzero(linked)
+    nearest[after] = np.maximum(nearest[after], lent[after - 1])
+    nearest[after - 1] = np.maximum(nearest[after - 1], lent[after])
     return nearest
 
 

@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 
-import numpy as np
 import pytest
 
 from schemas import Layer, MemoryRecord, MemoryStatus, RecallRequest
@@ -15,19 +14,7 @@ DAY = timedelta(days=1)
 
 
 def judged(record: MemoryRecord, evidence: float, *beside: str) -> Judged:
-    return Judged(
-        record=record,
-        vector=np.zeros(2, np.float32),
-        evidence=evidence,
-        support=1,
-        coverage=0,
-        cosine=0,
-        parts={},
-        matched=(),
-        person=None,
-        period=None,
-        beside=beside,
-    )
+    return Judged(record, evidence=evidence, support=1, beside=beside)
 
 
 def chosen(*found: Judged, top_k: int = 5, **more: bool) -> list[str]:
