@@ -11,7 +11,7 @@ from datetime import datetime
 import numpy as np
 
 from schemas import Layer, MemoryRecord, MemoryStatus, MemoryType, Tenant
-from streams.ports import Doc, Scored, SparseVector, StoredMemory, Vectors, Where
+from streams.ports import Doc, FoundMemory, Scored, SparseVector, StoredMemory, Vectors, Where
 
 
 def matches(record: MemoryRecord, where: Where) -> bool:
@@ -143,6 +143,13 @@ class MemoryStore:
         both = [self._space(tenant, archive).memories for archive in (False, True)]
         return [space[i] for i in memory_ids for space in both if i in space]
 
+    async def get_with_words(self, tenant: Tenant, memory_ids: Sequence[str]) -> list[FoundMemory]:
+        return [FoundMemory(m.record, m.sparse) for m in await self.get_with_vectors(tenant, memory_ids)]
+
+    async def cosines(self, tenant: Tenant, memory_ids: Sequence[str], vector: Vectors) -> dict[str, float]:
+        found = await self.get_with_vectors(tenant, memory_ids)
+        return {m.record.memory_id: float(m.vector @ vector) for m in found if m.vector.any()}
+
     async def find(
         self, tenant: Tenant, where: Where, *, limit: int = 1000, cursor: str | None = None, archive: bool = False
     ) -> tuple[list[MemoryRecord], str | None]:
@@ -201,7 +208,7 @@ class MemoryStore:
 
     async def neighbours(
         self, tenant: Tenant, anchors: Sequence[MemoryRecord], *, before: int, after: int
-    ) -> list[StoredMemory]:
+    ) -> list[FoundMemory]:
         space = self._space(tenant, False)
         found: dict[str, StoredMemory] = {}
         for anchor in anchors:
@@ -217,7 +224,7 @@ class MemoryStore:
             earlier = [m for m in session if _place(m.record) < at][-before:] if before else []
             later = [m for m in session if _place(m.record) >= at][: after + 1]
             found |= {m.record.memory_id: m for m in (*earlier, *later)}
-        return list(found.values())
+        return [FoundMemory(m.record, m.sparse) for m in found.values()]
 
     async def put_docs(self, tenant: Tenant, docs: Sequence[Doc]) -> None:
         self._docs.setdefault(tenant.key, {}).update({(d.kind, d.key): d for d in docs})

@@ -113,6 +113,15 @@ class StoredMemory:
 
 
 @dataclass(frozen=True, slots=True)
+class FoundMemory:
+    """A memory with the words it is searched by. Vectors stay in the store: a hundred of them take longer to read than
+    all else that recall needs."""
+
+    record: MemoryRecord
+    sparse: SparseVector
+
+
+@dataclass(frozen=True, slots=True)
 class Where:
     """Which memories of one tenant. Every given part must hold; inside a tuple any value does; () means "any"."""
 
@@ -241,11 +250,20 @@ class VectorStore(MemoryStore, Protocol):
         """Dense and sparse hits by own text, each best first, in one round trip; empty where the vector is None."""
         ...
 
+    async def get_with_words(self, tenant: Tenant, memory_ids: Sequence[str]) -> list[FoundMemory]:
+        """`get` with the words of each."""
+        ...
+
+    async def cosines(self, tenant: Tenant, memory_ids: Sequence[str], vector: Vectors) -> dict[str, float]:
+        """How near each of these memories is to a vector: (dimension,). Absent and foreign ids, and texts without any
+        token, are left out."""
+        ...
+
     async def neighbours(
         self, tenant: Tenant, anchors: Sequence[MemoryRecord], *, before: int, after: int
-    ) -> list[StoredMemory]:
+    ) -> list[FoundMemory]:
         """The episodes that stand up to `before`/`after` places from an anchor in its session (order: sequence,
-        event id, message, start), anchors included, each once, with vectors."""
+        event id, message, start), anchors included, each once."""
         ...
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from schemas import Layer, MemoryStatus, MemoryType, Tenant
 from streams.adapters.store import Store, make_store
 from streams.adapters.store.qdrant import IN_MEMORY
-from streams.ports import Doc, SparseVector, StoredMemory, Where
+from streams.ports import Doc, FoundMemory, SparseVector, StoredMemory, Where
 from tests.contract.store_parts import PROFILE, START, ServerProcess, memory, memory_id, scratch_directory, unit
 
 pytestmark = [
@@ -82,10 +82,12 @@ def ids(memories: list[StoredMemory]) -> list[str]:
     return [stored.record.memory_id for stored in memories]
 
 
-def assert_same(found: list[StoredMemory], expected: list[StoredMemory]) -> None:
+def assert_same(found: Sequence[StoredMemory | FoundMemory], expected: Sequence[StoredMemory]) -> None:
     assert [stored.record for stored in found] == [stored.record for stored in expected]
     assert [stored.sparse for stored in found] == [stored.sparse for stored in expected]
     for one, two in zip(found, expected, strict=True):
+        if isinstance(one, FoundMemory):
+            continue
         np.testing.assert_allclose(one.vector, two.vector, atol=1e-6)
         assert one.vector.dtype == np.float32
 
@@ -149,6 +151,7 @@ class TestMemories:
         await store.upsert(tenant, [two], archive=True)
         asked = [two.record.memory_id, "mem_none", memory_id(tenant, 9), one.record.memory_id, two.record.memory_id]
         assert await store.get(tenant, asked) == [two.record, one.record, two.record]
+        assert_same(await store.get_with_words(tenant, asked), [two, one, two])
         assert_same(await store.get_with_vectors(tenant, asked), [two, one, two])
         assert await store.get(tenant, []) == []
 
@@ -361,6 +364,8 @@ async def assert_blind(store: Store, stranger: Tenant, stored: StoredMemory, doc
     memory_ids = ids([stored])
     assert await store.get(stranger, memory_ids) == []
     assert await store.get_with_vectors(stranger, memory_ids) == []
+    assert await store.get_with_words(stranger, memory_ids) == []
+    assert await store.cosines(stranger, memory_ids, stored.vector) == {}
     assert await store.find(stranger, Where()) == ([], None)
     assert await store.near(stranger, stored.vector[None], threshold=-1, where=Where()) == [[]]
     assert await store.search(stranger, stored.vector, stored.sparse, where=Where(), limit=9) == ([], [])
@@ -496,6 +501,25 @@ class TestSearch:
         await store.delete(tenant, [memory_id(tenant, 7)])
         (hit,), _ = await store.search(tenant, unit(7), None, where=Where(), limit=1)
         assert hit.memory_id != memory_id(tenant, 7)
+
+
+class TestCosines:
+    async def test_of_both_collections_and_nobody_elses(self, store: Store, tenant: Tenant, other: Tenant) -> None:
+        here, archived, theirs = memory(tenant, 1), memory(tenant, 2), memory(other, 3)
+        wordless = StoredMemory(memory(tenant, 4).record, np.zeros(PROFILE.dimension, np.float32), SparseVector())
+        await store.upsert(tenant, [here, wordless])
+        await store.upsert(tenant, [archived], archive=True)
+        await store.upsert(other, [theirs])
+        asked = [*ids([here, archived, theirs, wordless]), "mem_none"]
+        near = await store.cosines(tenant, asked, unit(2))
+        assert near == pytest.approx({one.record.memory_id: float(one.vector @ unit(2)) for one in (here, archived)})
+        assert await store.cosines(tenant, asked, np.zeros(PROFILE.dimension, np.float32)) == {}
+        assert await store.cosines(tenant, [], unit(2)) == {}
+
+    async def test_of_more_than_one_request_holds(self, store: Store, tenant: Tenant) -> None:
+        memories = [memory(tenant, number) for number in range(510)]
+        await store.upsert(tenant, memories)
+        assert set(await store.cosines(tenant, ids(memories), unit(2))) == set(ids(memories))
 
 
 class TestNeighbours:

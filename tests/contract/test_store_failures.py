@@ -265,6 +265,8 @@ def every_call(store: Store) -> list[Callable[[], Awaitable[object]]]:
         lambda: store.move(TENANT, [name], to_archive=True),
         lambda: store.get(TENANT, [name]),
         lambda: store.get_with_vectors(TENANT, [name]),
+        lambda: store.get_with_words(TENANT, [name]),
+        lambda: store.cosines(TENANT, [name], one.vector),
         lambda: store.find(TENANT, Where()),
         lambda: store.near(TENANT, one.vector[None], threshold=0, where=Where()),
         lambda: store.search(TENANT, one.vector, one.sparse, where=Where(), limit=1),

@@ -140,7 +140,7 @@ class Server:
     async def retrieve(self, request: web.Request) -> web.Response:
         wanted = models.PointRequest.model_validate_json(await request.text())
         rows = self._shard(request).retrieve(
-            list(wanted.ids), convert.selector(wanted.with_payload), bool(wanted.with_vector)
+            list(wanted.ids), convert.selector(wanted.with_payload), convert.selector(wanted.with_vector)
         )
         return _answer([convert.row(row) for row in rows])
 

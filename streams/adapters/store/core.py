@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from itertools import chain, islice
 from typing import TypeVar
@@ -15,7 +14,7 @@ from schemas import Layer, MemoryRecord, MemoryStatus, MemoryType, Tenant
 from streams.adapters.store.cache import Recent, Sessions
 from streams.adapters.store.engine import Engine, Nearest, Ordered, Row
 from streams.adapters.store.filters import Between, Filter, Ids, Match, memories, of_tenant
-from streams.adapters.store.layout import ARCHIVE, RECORDS, STATE
+from streams.adapters.store.layout import ARCHIVE, DENSE, RECORDS, SPARSE, STATE
 from streams.adapters.store.payload import (
     RECORD,
     Point,
@@ -33,7 +32,7 @@ from streams.adapters.store.payload import (
 )
 from streams.adapters.store.places import Anchor, InGroup, Place, around, rank_of, undecided
 from streams.batches import batched
-from streams.ports import Doc, ModelProfile, Scored, SparseVector, StoredMemory, Vectors, Where
+from streams.ports import Doc, FoundMemory, ModelProfile, Scored, SparseVector, StoredMemory, Vectors, Where
 
 T = TypeVar("T")
 
@@ -70,7 +69,8 @@ class EngineStore:
     def __init__(self, engine: Engine, profile: ModelProfile, *, sole_owner: bool) -> None:
         self._engine = engine
         self._dimension = profile.dimension
-        self._recent: Recent[UUID, StoredMemory] | None = Recent(RECENT_MEMORIES) if sole_owner else None
+        self._recent: Recent[UUID, FoundMemory] | None = Recent(RECENT_MEMORIES) if sole_owner else None
+        self._vectors: Recent[UUID, Vectors] | None = Recent(RECENT_MEMORIES) if sole_owner else None
         self._ranks: Recent[UUID, InGroup] | None = Recent(RECENT_PLACES) if sole_owner else None
         self._sessions: Sessions | None = Sessions(RECENT_PLACES) if sole_owner else None
 
@@ -117,12 +117,14 @@ class EngineStore:
         except BaseException:
             self._forget_all()
             raise
-        if self._recent is not None:
+        if self._recent is not None and self._vectors is not None:
             # What is new is what the next step of its tenant looks at.
             for memory in chain.from_iterable(memories.values()):
+                new = point_id(memory.record.memory_id)
                 kept = np.array(memory.vector, np.float32)
                 kept.flags.writeable = False
-                self._recent.put(point_id(memory.record.memory_id), replace(memory, vector=kept))
+                self._vectors.put(new, kept)
+                self._recent.put(new, FoundMemory(memory.record, memory.sparse))
         if not archive and self._sessions is not None:
             for point in points.values():
                 if point.payload["layer"] == Layer.EPISODE:
@@ -160,9 +162,13 @@ class EngineStore:
     async def move(self, tenant: Tenant, memory_ids: Sequence[str], *, to_archive: bool) -> None:
         source = _collection(not to_archive)
         for chunk in batched(_unique(map(point_id, memory_ids)), CHUNK):
-            rows = await self._own(tenant, source, chunk, fields=_MEMORY, vectors=True)
+            rows = await self._own(tenant, source, chunk, fields=_MEMORY, vectors=(DENSE, SPARSE))
             # Written there, then deleted here: `upsert` does both in this order.
-            await self.upsert(tenant, [self._memory(row) for row in rows], archive=to_archive)
+            memories = [
+                StoredMemory(memory_record(row.payload), dense_of(row.dense, self._dimension), row.sparse)
+                for row in rows
+            ]
+            await self.upsert(tenant, memories, archive=to_archive)
 
     async def _delete_rows(self, tenant: Tenant, collection: str, rows: Sequence[Row]) -> None:
         self._forget(collection, rows)
@@ -178,7 +184,7 @@ class EngineStore:
     async def get(self, tenant: Tenant, memory_ids: Sequence[str]) -> list[MemoryRecord]:
         if self._recent is not None:
             # What is read is likely to be asked for again, as an anchor: it is parsed once.
-            return [memory.record for memory in await self.get_with_vectors(tenant, memory_ids)]
+            return [memory.record for memory in await self.get_with_words(tenant, memory_ids)]
         ids = list(map(point_id, memory_ids))
         found: dict[UUID, MemoryRecord] = {}
         for collection in (RECORDS, ARCHIVE):
@@ -189,8 +195,27 @@ class EngineStore:
 
     async def get_with_vectors(self, tenant: Tenant, memory_ids: Sequence[str]) -> list[StoredMemory]:
         ids = list(map(point_id, memory_ids))
+        vectors: dict[UUID, Vectors] = {}
+        found = await self._memories(tenant, _unique(ids), vectors)
+        return [
+            StoredMemory(found[point].record, vectors[point], found[point].sparse) for point in ids if point in found
+        ]
+
+    async def get_with_words(self, tenant: Tenant, memory_ids: Sequence[str]) -> list[FoundMemory]:
+        ids = list(map(point_id, memory_ids))
         found = await self._memories(tenant, _unique(ids))
         return [found[point] for point in ids if point in found]
+
+    async def cosines(self, tenant: Tenant, memory_ids: Sequence[str], vector: Vectors) -> dict[str, float]:
+        wanted = {point_id(memory_id): memory_id for memory_id in memory_ids}
+        dense = check_dense(vector, (self._dimension,))
+        near: dict[str, float] = {}
+        for collection in (RECORDS, ARCHIVE) if dense.any() else ():
+            for chunk in batched(list(wanted), CHUNK):
+                query = Nearest(dense, of_tenant(tenant, Ids(tuple(chunk))), len(chunk), exact=True)
+                (hits,) = await self._engine.nearest(collection, [query])
+                near |= {wanted.pop(point): cosine for point, cosine in hits}
+        return near
 
     async def find(
         self, tenant: Tenant, where: Where, *, limit: int = 1000, cursor: str | None = None, archive: bool = False
@@ -254,7 +279,7 @@ class EngineStore:
 
     async def neighbours(
         self, tenant: Tenant, anchors: Sequence[MemoryRecord], *, before: int, after: int
-    ) -> list[StoredMemory]:
+    ) -> list[FoundMemory]:
         by_session: dict[str, list[Anchor]] = {}
         for record in anchors:
             anchor = Anchor(point_id(record.memory_id), record.sequence, rank_of(record))
@@ -423,7 +448,7 @@ class EngineStore:
         ids: Sequence[UUID],
         *,
         fields: Sequence[str] | None = None,
-        vectors: bool = False,
+        vectors: Sequence[str] = (),
     ) -> list[Row]:
         rows: list[Row] = []
         for chunk in batched(ids, CHUNK):
@@ -437,7 +462,7 @@ class EngineStore:
         ids: Sequence[UUID],
         *,
         fields: Sequence[str] | None = None,
-        vectors: bool = False,
+        vectors: Sequence[str] = (),
     ) -> list[Row]:
         rows = await self._rows(collection, ids, fields=fields, vectors=vectors)
         key = tenant.key
@@ -448,39 +473,48 @@ class EngineStore:
         known = None if self._recent is None else self._recent.get(row.id)
         return memory_record(row.payload) if known is None else known.record
 
-    def _memory(self, row: Row) -> StoredMemory:
-        return StoredMemory(memory_record(row.payload), dense_of(row.dense, self._dimension), row.sparse)
-
-    async def _memories(self, tenant: Tenant, ids: Sequence[UUID]) -> dict[UUID, StoredMemory]:
-        """From both collections."""
-        found: dict[UUID, StoredMemory] = {}
-        if self._recent is not None:
+    async def _memories(
+        self, tenant: Tenant, ids: Sequence[UUID], vectors: dict[UUID, Vectors] | None = None
+    ) -> dict[UUID, FoundMemory]:
+        """From both collections. `vectors` is filled in when it is given: theirs."""
+        found: dict[UUID, FoundMemory] = {}
+        if self._recent is not None and self._vectors is not None:
             for point in ids:
                 memory = self._recent.get(point)
-                if memory is not None and _belongs(memory.record, tenant):
-                    found[point] = memory
+                if memory is None or not _belongs(memory.record, tenant):
+                    continue
+                if vectors is not None:
+                    vector = self._vectors.get(point)
+                    if vector is None:
+                        continue
+                    vectors[point] = vector
+                found[point] = memory
+        names = (SPARSE,) if vectors is None else (DENSE, SPARSE)
         for collection in (RECORDS, ARCHIVE):
             missing = [point for point in ids if point not in found]
-            for row in await self._own(tenant, collection, missing, fields=_MEMORY, vectors=True):
-                found[row.id] = memory = self._memory(row)
+            for row in await self._own(tenant, collection, missing, fields=_MEMORY, vectors=names):
+                found[row.id] = memory = FoundMemory(self._record(row), row.sparse)
                 if self._recent is not None:
                     self._recent.put(row.id, memory)
+                if vectors is not None:
+                    vectors[row.id] = vector = dense_of(row.dense, self._dimension)
+                    if self._vectors is not None:
+                        self._vectors.put(row.id, vector)
         return found
 
     def _forget(self, collection: str, rows: Sequence[Row]) -> None:
         """What was remembered of these points, before they change."""
-        if self._recent is None or self._ranks is None or self._sessions is None:
-            return
         ids = [row.id for row in rows]
-        self._recent.drop(ids)
-        self._ranks.drop(ids)
-        if collection == RECORDS:
+        for remembered in (self._recent, self._vectors, self._ranks):
+            if remembered is not None:
+                remembered.drop(ids)
+        if collection == RECORDS and self._sessions is not None:
             for row in rows:
                 stood = row.payload
                 self._sessions.remove(stood["tenant"], stood["session_id"], stood["sequence"], row.id)
 
     def _forget_all(self) -> None:
-        for remembered in (self._recent, self._ranks, self._sessions):
+        for remembered in (self._recent, self._vectors, self._ranks, self._sessions):
             if remembered is not None:
                 remembered.clear()
 
@@ -493,6 +527,6 @@ def _episodes(tenant: Tenant, session: str) -> Filter:
     return of_tenant(tenant, Match("session_id", (session,)), Match("layer", (Layer.EPISODE.value,)))
 
 
-def _reading_order(memory: StoredMemory) -> tuple[str, int, InGroup, str]:
+def _reading_order(memory: FoundMemory) -> tuple[str, int, InGroup, str]:
     record = memory.record
     return (record.session_id, record.sequence, rank_of(record), record.memory_id)

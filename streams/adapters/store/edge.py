@@ -198,13 +198,13 @@ class EdgeEngine:
             self._shard(collection).update(UpdateOperation.delete_points_by_filter(_filter(must)))
 
     async def retrieve(
-        self, collection: str, ids: Sequence[UUID], *, fields: Sequence[str] | None = None, vectors: bool = False
+        self, collection: str, ids: Sequence[UUID], *, fields: Sequence[str] | None = None, vectors: Sequence[str] = ()
     ) -> list[Row]:
         if not ids:
             return []
         with _typed():
-            rows = self._shard(collection).retrieve(list(ids), True if fields is None else list(fields), vectors)
-            return [_row(row, vectors) for row in rows]
+            rows = self._shard(collection).retrieve(list(ids), True if fields is None else list(fields), list(vectors))
+            return [_row(row, bool(vectors)) for row in rows]
 
     async def scroll(
         self, collection: str, must: Filter, *, limit: int, cursor: str | None, fields: Sequence[str] | None = None

@@ -68,7 +68,7 @@ class Engine(Protocol):
     async def delete(self, collection: str, must: Filter) -> None: ...
 
     async def retrieve(
-        self, collection: str, ids: Sequence[UUID], *, fields: Sequence[str] | None = None, vectors: bool = False
+        self, collection: str, ids: Sequence[UUID], *, fields: Sequence[str] | None = None, vectors: Sequence[str] = ()
     ) -> list[Row]:
         """In any order, without those that are absent. `fields`: only these of the payload."""
         ...

@@ -197,7 +197,7 @@ class QdrantEngine:
         await self._call(self._client.delete(collection, selector, wait=True))
 
     async def retrieve(
-        self, collection: str, ids: Sequence[UUID], *, fields: Sequence[str] | None = None, vectors: bool = False
+        self, collection: str, ids: Sequence[UUID], *, fields: Sequence[str] | None = None, vectors: Sequence[str] = ()
     ) -> list[Row]:
         if not ids:
             return []
@@ -206,7 +206,7 @@ class QdrantEngine:
                 collection,
                 [str(point) for point in ids],
                 with_payload=True if fields is None else list(fields),
-                with_vectors=vectors,
+                with_vectors=list(vectors),
             )
         )
         return [_row(row) for row in rows]

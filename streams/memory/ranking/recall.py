@@ -6,7 +6,7 @@ import asyncio
 import math
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -25,7 +25,7 @@ from streams.memory.ranking.score import Candidate, Judged, asked_persons, score
 from streams.memory.ranking.select import hidden, same_words, select
 from streams.memory.ranking.weights import DEFAULT, Weights
 from streams.memory.settle import outdated_episodes
-from streams.ports import Embedder, ModelProfile, SparseVector, StoredMemory, Vectors, VectorStore, Where
+from streams.ports import Embedder, FoundMemory, ModelProfile, SparseVector, Vectors, VectorStore, Where
 
 # Of the time that is left, what the model may take: the search and the reply need the rest.
 EMBED_SHARE: Final = 0.6
@@ -70,9 +70,9 @@ class _Search:
         self._limit = limit
         self._reach = reach
         self._anchors: set[str] = set()
-        self._found: dict[str, StoredMemory] = {}
+        self._found: dict[str, FoundMemory] = {}
 
-    async def hits(self, dense: Vectors | None, sparse: SparseVector | None) -> list[StoredMemory]:
+    async def hits(self, dense: Vectors | None, sparse: SparseVector | None) -> list[FoundMemory]:
         """Search by own text, and take in what is new; returns that, for `around`."""
         found: dict[str, None] = {}
         for archive in self._archives:
@@ -82,7 +82,7 @@ class _Search:
             found |= dict.fromkeys(hit.memory_id for hits in answers for hit in hits)
         return await self._anchor(list(found))
 
-    async def around(self, hits: Sequence[StoredMemory]) -> None:
+    async def around(self, hits: Sequence[FoundMemory]) -> None:
         """Take in the turns around hits."""
         if hits:
             turns = await self._store.neighbours(
@@ -94,9 +94,9 @@ class _Search:
         """Candidates by id, with the turns around them. Ids that are not there are left out."""
         await self.around(await self._anchor(memory_ids))
 
-    async def _anchor(self, memory_ids: Sequence[str]) -> list[StoredMemory]:
+    async def _anchor(self, memory_ids: Sequence[str]) -> list[FoundMemory]:
         ids = [memory_id for memory_id in memory_ids if memory_id not in self._anchors]
-        hits = await self._store.get_with_vectors(self._tenant, ids) if ids else []
+        hits = await self._store.get_with_words(self._tenant, ids) if ids else []
         self._anchors.update(hit.record.memory_id for hit in hits)
         self._found |= {hit.record.memory_id: hit for hit in hits}
         return hits
@@ -115,6 +115,10 @@ class _Search:
         """The other half of each pair that could not be told apart: both are shown, with their dates."""
         halves = {other for one in self._found.values() for other in one.record.ambiguous_with}
         await self.take(sorted(halves - self._found.keys()))
+
+    async def cosines(self, query: Vectors | None) -> Mapping[str, float] | None:
+        """Of the candidates with the query; None when there is no model."""
+        return None if query is None else await self._store.cosines(self._tenant, list(self._found), query)
 
     @property
     def candidates(self) -> list[Candidate]:
@@ -173,9 +177,10 @@ async def _weigh(
     # What was found stays as it was found, so that it is judged as a recall judges it.
     if missing := [memory_id for memory_id in also if memory_id not in found]:
         await search.take(missing)
+    cosines = await search.cosines(query)
     # What the model took is a step of its own, though the search went on meanwhile.
     clock.lap("search", without="embed")
-    judged = score(understanding, search.candidates, query, weights=weights, usual_cosine=profile.recall)
+    judged = score(understanding, search.candidates, cosines, weights=weights, usual_cosine=profile.recall)
     clock.lap("score")
     needed = threshold(understanding, len(judged), query is not None, weights)
     return _Weighed(understanding, judged, found, needed, degraded)

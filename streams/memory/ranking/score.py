@@ -25,7 +25,7 @@ from streams.memory.ranking.query import Period, Understanding
 from streams.memory.ranking.slots import fills
 from streams.memory.ranking.turns import Floats, Kind, context, kind_of, place_of, steps
 from streams.memory.ranking.weights import Weights
-from streams.ports import StoredMemory, Vectors
+from streams.ports import FoundMemory
 
 DAY: Final = timedelta(days=1)
 # A date match fades over a week before the asked period and two weeks after it: people tell of things afterwards.
@@ -40,7 +40,7 @@ _LONG_TURN: Final = 3.0
 class Candidate:
     """`anchor`: found by its own text; else it stands beside such a one."""
 
-    memory: StoredMemory
+    memory: FoundMemory
     anchor: bool
 
     @property
@@ -98,15 +98,16 @@ def asked_persons(understanding: Understanding, speakers: Sequence[str]) -> tupl
 def score(
     understanding: Understanding,
     candidates: Sequence[Candidate],
-    query: Vectors | None,
+    cosines: Mapping[str, float] | None,
     *,
     weights: Weights,
     usual_cosine: float,
 ) -> list[Judged]:
     """Every candidate judged, in reading order.
 
-    `query`: (dimension,) or None when there is no model; `usual_cosine`: the cosine of a fair match by this model, its
-    profile's `recall`: cosines of different models are brought to one scale by it.
+    `cosines`: of the query with the memories by id, None when there is no model; one that is missing is 0.
+    `usual_cosine`: the cosine of a fair match by this model, its profile's `recall`: cosines of different models are
+    brought to one scale by it.
     """
     if not candidates:
         return []
@@ -122,7 +123,8 @@ def score(
     added = {term: weight for term, weight in understanding.added.items() if term not in names}
     presence = _presence(found, [*own, *added, *names])
     coverage = _coverage(presence, own, added, for_words)
-    own_cosines = _cosines(found, query)
+    near = cosines or {}
+    own_cosines = np.array([near.get(record.memory_id, 0.0) for record in records])
     cosine = _above_common(own_cosines, for_meaning)
     about, who = _persons(records, persons, presence, len(own) + len(added), list(names))
     date, when = _dates(records, understanding.periods)
@@ -211,12 +213,6 @@ def _coverage(presence: Floats, own: Sequence[str], added: Mapping[str, float], 
     held = held * (1 + K1) / (held + K1)
     coverage: Floats = held @ (idf * np.array([1.0] * len(own) + list(added.values()))) / whole
     return coverage
-
-
-def _cosines(found: Sequence[Candidate], query: Vectors | None) -> Floats:
-    if query is None or not query.any():
-        return np.zeros(len(found))
-    return np.stack([one.memory.vector for one in found]).astype(np.float64) @ query.astype(np.float64)
 
 
 def _above_common(cosines: Floats, around: Floats) -> Floats:
