@@ -56,6 +56,10 @@ OPENAI = "https://api.openai.com/v1"
 FLUSH_SECONDS = 10.0
 # Faust's own stop takes at least 2.3 s; with `drain_seconds` this stays under 10 s.
 STOP_SECONDS = 2.9
+# Objects made until the garbage collector looks for cycles, and how many looks until it looks further back. What the
+# store remembers comes and goes with every recall, and to Python's own 700 all of it is new: a collection in every
+# second recall, and in every hundredth a long one. Hardly anything here is a cycle.
+COLLECT_AFTER = (20_000, 10, 20)
 # A model call that hangs in a thread outlives the loop. Leaving hard is safe because kill -9 is.
 HARD_EXIT = 70
 
@@ -220,6 +224,7 @@ class Worker:
             # What the start made stays: no collection need look at it again.
             gc.collect()
             gc.freeze()
+            gc.set_threshold(*COLLECT_AFTER)
             sys.setswitchinterval(SWITCH_SECONDS)
             self._on_ready()
             await self._stop.wait()
