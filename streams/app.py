@@ -200,6 +200,7 @@ class Worker:
         self._on_ready = on_ready
         self._stop = asyncio.Event()
         self._assigned = asyncio.Event()
+        self._lagging: dict[Role, set[str]] = {}
         self._apps: dict[Role, Any] = {}
         self._on_assigned: dict[Role, Callable[[], None]] = {}
         self._stop_gateway: Callable[[], Awaitable[None]] = _nothing
@@ -425,6 +426,7 @@ class Worker:
             await asyncio.sleep(5)
 
     def _measure_lag(self) -> None:
+        """In records, and in time: by what is under way, which is the oldest that a partition has left."""
         now = time.time()
         for role, app in self._apps.items():
             behind: dict[str, int] = {}
@@ -437,9 +439,12 @@ class Worker:
                 done = app.consumer._committed_offset.get(tp)
                 lag = max(0, end - (done if done is not None else app.consumer._read_offset.get(tp) or 0))
                 behind[topic] = behind.get(topic, 0) + lag
-                handled = self._runner.handled_until.get((topic, tp.partition))
-                if lag and handled is not None:
-                    age[topic] = max(age.get(topic, 0.0), now - handled.timestamp())
+                if lag and (oldest := self._runner.oldest.get((topic, tp.partition))) is not None:
+                    age[topic] = max(age.get(topic, 0.0), now - oldest.timestamp())
+            # What was taken away from this worker is another's to tell of.
+            for topic in self._lagging.pop(role, set()) - behind.keys():
+                behind[topic] = 0
+            self._lagging[role] = set(behind)
             for topic, records in behind.items():
                 metrics.LAG_RECORDS.labels(role, topic).set(records)
                 retention = BY_NAME[topic].retention_ms

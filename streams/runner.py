@@ -129,8 +129,8 @@ class Runner:
         self._probes = probes or {}
         self._poison_seconds = poison_seconds
         self._at_step = at_step
-        # Append time of the latest record handled, by (topic, partition): what the lag in time is measured from.
-        self.handled_until: dict[tuple[str, int], datetime] = {}
+        # Append time of the oldest record under way, by (topic, partition): what the lag in time is measured from.
+        self.oldest: dict[tuple[str, int], datetime] = {}
         self._busy: set[str] = set()
         self._quiet = asyncio.Event()
         self._quiet.set()
@@ -243,6 +243,11 @@ class Runner:
         self._busy.add(batch)
         self._quiet.clear()
         self._health.begin(batch)
+        oldest: dict[tuple[str, int], datetime] = {}
+        for record in records:
+            place = record.topic, record.partition
+            oldest[place] = min(oldest.get(place, record.timestamp), record.timestamp)
+        self.oldest |= oldest
         try:
             lanes: dict[str, list[Inbound]] = defaultdict(list)
             for record in records:
@@ -253,9 +258,9 @@ class Runner:
             async with asyncio.TaskGroup() as group:
                 for lane in lanes.values():
                     group.create_task(self._run_lane(stage, lane, turns))
-            for record in records:
-                self.handled_until[record.topic, record.partition] = record.timestamp
         finally:
+            for place in oldest:
+                self.oldest.pop(place, None)
             self._health.end(batch)
             self._busy.discard(batch)
             if not self._busy:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -176,10 +177,19 @@ async def test_every_outcome_emits(broker: Broker, health: Health) -> None:
     assert sorted(broker.values("out")) == [b"a1", b"b1", b"c1"]
 
 
-async def test_how_far_each_partition_is(broker: Broker, health: Health) -> None:
+async def test_how_old_is_what_is_under_way(broker: Broker, health: Health) -> None:
+    seen: list[dict[tuple[str, int], datetime]] = []
+
+    async def look(records: Sequence[Inbound]) -> Sequence[Outcome]:
+        seen.append(dict(runner.oldest))
+        return [Done()] * len(records)
+
     runner = make(broker, health)
-    await runner.run_batch(Echo(), batch("a1"))
-    assert runner.handled_until == {("in", 3): datetime(2026, 1, 1, tzinfo=UTC)}
+    first = datetime(2026, 1, 1, tzinfo=UTC)
+    older, newer = batch("a1", "b1")
+    await runner.run_batch(Echo(look), [replace(newer, timestamp=first + timedelta(hours=1)), older])
+    assert seen == [{("in", 3): first}] * 2
+    assert runner.oldest == {}
 
 
 # A dependency that is down
