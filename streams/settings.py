@@ -165,6 +165,15 @@ class Settings(BaseSettings):
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     """Of memstream's own loggers; the frameworks beneath are heard from WARNING on."""
 
+    @field_validator(
+        "kafka_ssl_cafile", "kafka_ssl_certfile", "kafka_ssl_keyfile", "model_profile", "redaction_policy",
+        "http_keys_file", mode="before",
+    )  # fmt: skip
+    @classmethod
+    def _no_file(cls, value: object) -> object:
+        """An empty variable, as compose files pass on what is not set, names no file; it is not this folder."""
+        return None if value == "" else value
+
     @field_validator("partitions")
     @classmethod
     def _divides_64(cls, value: int) -> int:
