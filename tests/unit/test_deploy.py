@@ -9,13 +9,17 @@ from typing import Any
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from streams.adapters.kafka_jars import read_lock
 from streams.app import STOP_SECONDS
 from streams.cli.worker import parse_roles
 from streams.settings import ROLES, Settings, load_settings
+from streams.topics import BY_NAME
 
 ROOT = Path(__file__).parents[2]
+CONSTRAINTS = ROOT / "deploy/constraints.txt"
 SETTINGS = {f"MEMSTREAM_{name.upper()}": field for name, field in Settings.model_fields.items()}
 
 
@@ -206,9 +210,27 @@ def test_image_python_is_supported() -> None:
     from packaging.specifiers import SpecifierSet
 
     wanted = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["requires-python"]
-    versions = set(re.findall(r"^FROM python:(\d+\.\d+)-slim", dockerfile(), re.MULTILINE))
+    versions = set(re.findall(r"^FROM python:(\d+\.\d+)\.\d+-slim", dockerfile(), re.MULTILINE))
     assert len(versions) == 1
     assert versions.pop() in SpecifierSet(wanted)
+
+
+def test_image_installs_what_is_pinned() -> None:
+    """All that the project and the model ask for, each in a version that they take."""
+    pinned = {
+        canonicalize_name(one.name): one
+        for one in map(Requirement, re.findall(r"^[^#\n].*$", CONSTRAINTS.read_text(encoding="utf-8"), re.MULTILINE))
+    }
+    assert "--constraint constraints.txt" in dockerfile()
+    assert all(re.fullmatch(r"==[\w.]+", str(one.specifier)) for one in pinned.values())
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    model = re.search(r'ARG MODEL="(.+)"', dockerfile())
+    assert model is not None
+    for text in (*project["dependencies"], *project["optional-dependencies"]["http"], model[1]):
+        wanted = Requirement(text)
+        if wanted.marker is None or wanted.marker.evaluate():
+            (version,) = pinned[canonicalize_name(wanted.name)].specifier
+            assert version.version in wanted.specifier, text
 
 
 def test_image_does_not_run_as_root() -> None:
@@ -232,3 +254,20 @@ def test_image_health_check_asks_the_port_of_the_default() -> None:
     port = load_settings().metrics_port
     assert f"http://127.0.0.1:{port}/healthz" in dockerfile()
     assert f"EXPOSE {port}\n" in dockerfile()
+
+
+def topics_named(text: str) -> set[str]:
+    """Of a cell of the table; groups stand in brackets."""
+    return set(re.findall(r"`([a-z.-]+|replies\.\S+?)`", re.sub(r"\(`[^)]*\)", "", text)))
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_the_commands_give_the_rights_of_the_table(role: str) -> None:
+    guide = (ROOT / "deploy/kafka/README.md").read_text(encoding="utf-8")
+    row = re.search(rf"^\| `{role}` \| (.+) \| (.+) \|$", guide, re.MULTILINE)
+    assert row is not None
+    for what, cell in zip(("Read", "Write"), row.groups(), strict=True):
+        given = {t for line in re.findall(rf"^may {role} {what} (.+)$", guide, re.MULTILINE) for t in line.split()}
+        told = {topic for topic in topics_named(cell) if not topic.startswith("replies.")}
+        assert given - {"replies.shared"} == told
+        assert given - {"replies.shared"} <= BY_NAME.keys()
