@@ -8,14 +8,14 @@ import shutil
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 
-from schemas import CandidateEvent, EventOutcome, MemoryRecord, RedactedEvent, Supersede
+from schemas import CandidateEvent, EventOutcome, MemoryRecord, RedactedEvent
 from streams.adapters.kafka_broker import EmbeddedKafka, describe_left_over, stop_left_over
 from streams.cli.common import err, kafka_folder, out
 from streams.cli.recall import memory_table, plain
@@ -144,16 +144,16 @@ async def _worker(settings: Settings) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def _watching(settings: Settings) -> AsyncIterator[dict[str, list[str]]]:
-    """By event id, what each stage made of it, read from the topics themselves."""
-    seen: dict[str, list[str]] = {}
+async def _watching(settings: Settings) -> AsyncIterator[Steps]:
+    """Shows what each stage made of an event as soon as it stands on a topic."""
+    seen = Steps()
     consumer = AIOKafkaConsumer(bootstrap_servers=settings.kafka_bootstrap, enable_auto_commit=False)
     await consumer.start()
     prefix = settings.topic_prefix
     consumer.assign(
         [
             TopicPartition(prefix + name, partition)
-            for name in ("redacted", "candidates", "supersede")
+            for name in ("redacted", "candidates")
             for partition in range(settings.partitions)
         ]
     )
@@ -165,15 +165,13 @@ async def _watching(settings: Settings) -> AsyncIterator[dict[str, list[str]]]:
                 case "redacted":
                     redacted = RedactedEvent.from_bytes(record.value)
                     hidden = ", ".join(f"{n} {entity}" for entity, n in redacted.redactions.items())
-                    seen.setdefault(redacted.event_id, []).append(f"redact: {hidden or 'nothing to hide'}")
+                    seen.show(f"redact: {hidden or 'nothing to hide'}")
                 case "candidates":
                     made = CandidateEvent.from_bytes(record.value)
                     layers = [c.layer.value for c in made.candidates]
                     kept = ", ".join(f"{layers.count(name)} {name}" for name in dict.fromkeys(layers))
-                    seen.setdefault(made.event_id, []).append(f"extract: {kept or made.reason}")
-                case "supersede":
-                    event = Supersede.from_bytes(record.value)
-                    seen.setdefault(event.new_id, []).append(f"supersede: {event.reason}")
+                    seen.show(f"extract: {kept or made.reason}")
+                    seen.extracted.set()
 
     task = asyncio.create_task(watch())
     try:
@@ -184,7 +182,28 @@ async def _watching(settings: Settings) -> AsyncIterator[dict[str, list[str]]]:
         await asyncio.gather(asyncio.create_task(consumer.stop()), return_exceptions=True)
 
 
-async def _talk(memory: MemoryClient, seen: dict[str, list[str]]) -> None:
+class Steps:
+    """The way of one event after another, on one line."""
+
+    def __init__(self) -> None:
+        self.extracted = asyncio.Event()
+        self._begun = False
+
+    def show(self, step: str) -> None:
+        out.print((" -> " if self._begun else "     ") + plain(step), end="", soft_wrap=True)
+        self._begun = True
+
+    async def end(self, step: str) -> None:
+        """The writer's answer has a shorter way than what is read from the topics before it."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.extracted.wait(), OUTCOME_SECONDS)
+        self.show(step)
+        out.print()
+        self._begun = False
+        self.extracted.clear()
+
+
+async def _talk(memory: MemoryClient, seen: Steps) -> None:
     today = datetime.now(UTC).replace(hour=9, minute=0, second=0, microsecond=0) - timedelta(days=1)
     said: dict[str, str] = {}
     day = 0
@@ -192,6 +211,9 @@ async def _talk(memory: MemoryClient, seen: dict[str, list[str]]) -> None:
         if turn.day != day:
             day = turn.day
             out.print(f"[bold]Day {day}[/]: what is said, and its way through the stages")
+        out.print(
+            f"  [cyan]“{plain(turn.text)}”[/]" + (f"  [dim]({turn.shows})[/]" if turn.shows else ""), soft_wrap=True
+        )
         outcome = await memory.publish_and_wait(
             text=turn.text,
             event_id=f"demo-{number}",
@@ -202,18 +224,13 @@ async def _talk(memory: MemoryClient, seen: dict[str, list[str]]) -> None:
             timezone="Asia/Shanghai",
             deadline=OUTCOME_SECONDS,
         )
-        _show(turn, outcome, seen, said)
+        await seen.end(f"memory: {outcome.outcome}" + (f" ({outcome.reason})" if outcome.reason else ""))
+        _show(outcome, said)
     out.print()
 
 
-def _show(turn: Turn, outcome: EventOutcome, seen: dict[str, list[str]], said: dict[str, str]) -> None:
+def _show(outcome: EventOutcome, said: dict[str, str]) -> None:
     """`said`: what the facts so far say, by id; those of this turn are added."""
-    out.print(f"  [cyan]“{plain(turn.text)}”[/]" + (f"  [dim]({turn.shows})[/]" if turn.shows else ""), soft_wrap=True)
-    steps = [
-        *seen.get(outcome.event_id, ()),
-        f"memory: {outcome.outcome}" + (f" ({outcome.reason})" if outcome.reason else ""),
-    ]
-    out.print("     " + plain(" -> ".join(steps)), soft_wrap=True)
     for memory in facts(outcome.memories):
         out.print(f"     [green]+[/] {plain(memory.content)}  [dim]{memory.memory_type.value}[/]", soft_wrap=True)
         for old in memory.supersedes:
