@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from schemas import Layer, MemoryStatus, MemoryType, Tenant
 from streams.adapters.store import Store, make_store
+from streams.adapters.store.owned import OwnedStore
 from streams.adapters.store.qdrant import IN_MEMORY
 from streams.ports import Doc, FoundMemory, SparseVector, StoredMemory, Where
 from tests.contract.store_parts import PROFILE, START, ServerProcess, memory, memory_id, scratch_directory, unit
@@ -520,6 +521,52 @@ class TestCosines:
         memories = [memory(tenant, number) for number in range(510)]
         await store.upsert(tenant, memories)
         assert set(await store.cosines(tenant, ids(memories), unit(2))) == set(ids(memories))
+
+
+class TestOwned:
+    """What the one writer remembers is what the store would say."""
+
+    async def test_a_tag_is_found_whatever_brought_it(self, store: Store, tenant: Tenant) -> None:
+        owned = OwnedStore(store)
+        vector = unit(1)
+        plain, tagged = memory(tenant, 1, vector=vector), memory(tenant, 2, vector=vector, tags=("correction",))
+        await owned.upsert(tenant, [plain])
+
+        async def near() -> list[str]:
+            where = Where(tags=("correction",))
+            found = [await one.near(tenant, np.stack([vector]), threshold=0.9, where=where) for one in (owned, store)]
+            assert found[0] == found[1]
+            return [hit.memory_id for hit in found[0][0]]
+
+        assert await near() == []
+        await owned.upsert(tenant, [tagged])
+        assert await near() == ids([tagged])
+        await owned.move(tenant, ids([tagged]), to_archive=True)
+        assert await near() == []
+        await owned.move(tenant, ids([tagged]), to_archive=False)
+        assert await near() == ids([tagged])
+        await owned.delete(tenant, ids([tagged]))
+        assert await near() == []
+        await owned.update(tenant, [plain.record.model_copy(update={"tags": ("correction",)})])
+        assert await near() == ids([plain])
+
+    async def test_a_tag_that_came_back_from_the_archive(self, store: Store, tenant: Tenant) -> None:
+        stored = memory(tenant, 1, tags=("correction",))
+        await store.upsert(tenant, [stored], archive=True)
+        owned, where = OwnedStore(store), Where(tags=("correction",))
+        assert await owned.near(tenant, np.stack([stored.vector]), threshold=0.9, where=where) == [[]]
+        await owned.move(tenant, ids([stored]), to_archive=False)
+        [[hit]] = await owned.near(tenant, np.stack([stored.vector]), threshold=0.9, where=where)
+        assert hit.memory_id == stored.record.memory_id
+
+    async def test_nothing_is_remembered_of_partitions_that_moved(self, store: Store, tenant: Tenant) -> None:
+        stored = memory(tenant, 1, tags=("correction",))
+        owned, where = OwnedStore(store), Where(tags=("correction",))
+        assert await owned.near(tenant, np.stack([stored.vector]), threshold=0.9, where=where) == [[]]
+        await store.upsert(tenant, [stored])
+        owned.forget_all()
+        [[hit]] = await owned.near(tenant, np.stack([stored.vector]), threshold=0.9, where=where)
+        assert hit.memory_id == stored.record.memory_id
 
 
 class TestNeighbours:

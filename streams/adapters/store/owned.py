@@ -1,14 +1,14 @@
-"""What the one writer of a tenant need not ask the store again: its documents, and that its archive is empty.
+"""What the one writer of a tenant need not ask the store again: its documents, that its archive is empty, its tags.
 
-Most users have no fence, no directive and nothing archived, yet every step asks for all of them. As long as
-a process holds a tenant's partition nobody else writes them, so an answer stays true until this process writes, or
-until partitions move (`forget_all`).
+Most users have no fence, no directive, nothing archived and no correction, yet every step asks for all of them. As
+long as a process holds a tenant's partition nobody else writes them, so an answer stays true until this process
+writes, or until partitions move (`forget_all`).
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from schemas import MemoryRecord, Tenant
 from streams.ports import Doc, MemoryStore, Scored, StoredMemory, Vectors, Where
@@ -25,11 +25,14 @@ class OwnedStore:
         self._store = store
         self._docs: OrderedDict[str, list[Doc]] = OrderedDict()
         self._no_archive: OrderedDict[str, None] = OrderedDict()
+        # By tenant and tag, whether any memory outside the archive may have it.
+        self._tagged: OrderedDict[str, dict[str, bool]] = OrderedDict()
 
     def forget_all(self) -> None:
         """Partitions moved: another process may have written meanwhile."""
         self._docs.clear()
         self._no_archive.clear()
+        self._tagged.clear()
 
     async def find_docs(self, tenant: Tenant, *kinds: str) -> list[Doc]:
         if not set(kinds) <= set(RARE):
@@ -76,6 +79,23 @@ class OwnedStore:
                 self._no_archive.popitem(last=False)
         return not page
 
+    async def _none_tagged(self, tenant: Tenant, tags: Sequence[str]) -> bool:
+        known = self._tagged.setdefault(tenant.key, {})
+        self._tagged.move_to_end(tenant.key)
+        if len(self._tagged) > REMEMBERED_TENANTS:
+            self._tagged.popitem(last=False)
+        for tag in tags:
+            if tag not in known:
+                page, _ = await self._store.find(tenant, Where(tags=(tag,)), limit=1)
+                # What was written while the store looked counts as well.
+                known[tag] = known.get(tag, False) or bool(page)
+        return not any(known[tag] for tag in tags)
+
+    def _note_tags(self, tenant: Tenant, records: Iterable[MemoryRecord]) -> None:
+        known = self._tagged.get(tenant.key)
+        if known is not None:
+            known.update((tag, True) for record in records for tag in record.tags)
+
     async def find(
         self, tenant: Tenant, where: Where, *, limit: int = 1000, cursor: str | None = None, archive: bool = False
     ) -> tuple[list[MemoryRecord], str | None]:
@@ -88,24 +108,28 @@ class OwnedStore:
     ) -> list[list[Scored]]:
         if archive and await self._archive_is_empty(tenant):
             return [[] for _ in vectors]
+        if where.tags and not archive and await self._none_tagged(tenant, where.tags):
+            return [[] for _ in vectors]
         return await self._store.near(tenant, vectors, threshold=threshold, where=where, archive=archive)
 
     async def upsert(self, tenant: Tenant, memories: Sequence[StoredMemory], *, archive: bool = False) -> None:
         await self.upsert_of({tenant: memories}, archive=archive)
 
     async def upsert_of(self, memories: Mapping[Tenant, Sequence[StoredMemory]], *, archive: bool = False) -> None:
-        for tenant in memories if archive else ():
-            self._no_archive.pop(tenant.key, None)
+        for tenant, of_it in memories.items():
+            self._note_tags(tenant, (memory.record for memory in of_it))
+            if archive:
+                self._no_archive.pop(tenant.key, None)
         await self._store.upsert_of(memories, archive=archive)
 
     async def move(self, tenant: Tenant, memory_ids: Sequence[str], *, to_archive: bool) -> None:
         if not memory_ids:
             return
-        if to_archive:
-            self._no_archive.pop(tenant.key, None)
+        (self._no_archive if to_archive else self._tagged).pop(tenant.key, None)
         await self._store.move(tenant, memory_ids, to_archive=to_archive)
 
     async def update(self, tenant: Tenant, records: Sequence[MemoryRecord]) -> list[str]:
+        self._note_tags(tenant, records)
         return await self._store.update(tenant, records)
 
     async def delete(self, tenant: Tenant, memory_ids: Sequence[str]) -> None:

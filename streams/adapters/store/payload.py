@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
+from functools import lru_cache
 from typing import Any
 from uuid import UUID, uuid5
 
@@ -24,6 +25,8 @@ _FOREIGN_IDS = UUID("6d656d73-7472-4561-8d2d-666f72656967")
 _DOCS = UUID("6d656d73-7472-4561-8d2d-646f63756d65")
 NO_WORDS = SparseVector()
 MANIFEST_ID = uuid5(_DOCS, "manifest")
+# Made once: `json.dumps` makes an encoder at each call that is not its plainest.
+_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 # RFC 9562: free for any use.
 _FOREIGN_VERSION = 8
@@ -131,13 +134,19 @@ def check_sparse(sparse: SparseVector) -> SparseVector:
 
 
 def doc_id(tenant: Tenant, kind: str, key: str) -> UUID:
-    return uuid5(_DOCS, json.dumps([tenant.key, kind, key]))
+    return _doc_id(tenant.key, kind, key)
+
+
+# A step asks for the documents that it writes at its end.
+@lru_cache(maxsize=1024)
+def _doc_id(tenant: str, kind: str, key: str) -> UUID:
+    return uuid5(_DOCS, json.dumps([tenant, kind, key]))
 
 
 def doc_point(tenant: Tenant, doc: Doc) -> Point:
     """The body is JSON text: the store neither indexes nor changes it. Raises `ValueError` if it is not JSON."""
     try:
-        body = json.dumps(dict(doc.body), ensure_ascii=False, allow_nan=False)
+        body = _JSON(dict(doc.body))
     except TypeError:
         raise ValueError("the body of a document must be JSON") from None
     payload = {"tenant": tenant.key, "kind": doc.kind, "key": doc.key, "body": body}
