@@ -63,9 +63,15 @@ class Emitter:
         producer = await self._running()
         try:
             pending = [await self._accept(producer, record) for record in records]
-            for result in await asyncio.gather(*pending, return_exceptions=True):
-                if isinstance(result, BaseException):
-                    raise result
+            failed: KafkaError | None = None
+            for acknowledged in pending:
+                # In turn: those of one batch come together, and one that is there costs no turn of the event loop.
+                try:
+                    await acknowledged
+                except KafkaError as error:
+                    failed = failed or error
+            if failed is not None:
+                raise failed
         except MessageSizeTooLargeError:
             raise BadData("too_large") from None
         except TopicAuthorizationFailedError as error:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import random
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from streams.errors import ConfigurationError, DependencyDown
@@ -61,7 +63,24 @@ def make_producer(settings: Settings, *, max_request_size: int) -> AIOKafkaProdu
         max_request_size=max_request_size,
         compression_type=None,
         max_batch_size=256 * 1024,
+        partitioner=_partition,
     )
+
+
+# A tenant's records come together, and the hash is computed in Python.
+@lru_cache(maxsize=4096)
+def key_hash(key: bytes) -> int:
+    """Kafka's own hash of a key (murmur2), not negative: modulo the number of partitions it is the partition."""
+    from aiokafka.partitioner import murmur2
+
+    return int(murmur2(key)) & 0x7FFFFFFF
+
+
+def _partition(key: bytes | None, all_partitions: Sequence[int], available: Sequence[int]) -> int:
+    """As aiokafka's own partitioner."""
+    if key is None:
+        return random.choice(available or all_partitions)
+    return all_partitions[key_hash(key) % len(all_partitions)]
 
 
 @asynccontextmanager

@@ -31,7 +31,7 @@ from schemas import (
     Tenant,
 )
 from streams.errors import ConfigurationError, DependencyDown
-from streams.kafka import admin
+from streams.kafka import admin, key_hash
 from streams.limits import MAX_RECORD_BYTES
 from streams.settings import SHARDS, Settings
 
@@ -149,9 +149,7 @@ BY_NAME: Mapping[str, Topic] = {topic.name: topic for topic in TOPICS}
 
 def shard_of(tenant: Tenant) -> int:
     """Kafka's own hash of the tenant key, so that a shard lies in one partition as long as partitions divide 64."""
-    from aiokafka.partitioner import murmur2
-
-    return int(murmur2(tenant.key.encode()) & 0x7FFFFFFF) % SHARDS
+    return key_hash(tenant.key.encode()) % SHARDS
 
 
 def memory_key(tenant: Tenant, memory_id: str) -> bytes:
