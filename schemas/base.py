@@ -68,11 +68,7 @@ def _as_utc(value: datetime) -> datetime:
 
 
 def _iso(value: datetime) -> str:
-    return (
-        value.astimezone(UTC)
-        .isoformat(timespec="microseconds" if value.microsecond else "seconds")
-        .replace("+00:00", "Z")
-    )
+    return (value if value.tzinfo is UTC else value.astimezone(UTC)).isoformat().removesuffix("+00:00") + "Z"
 
 
 # A point in time: aware, in UTC, written as RFC 3339 with "Z". A naive input is taken as UTC.

@@ -22,6 +22,8 @@ from streams.settings import Settings
 
 # Client clocks drift; a time further ahead than this is not believed.
 MAX_AHEAD = timedelta(minutes=5)
+# Made once: `json.dumps` makes an encoder at each call that is not its plainest.
+_SORTED = json.JSONEncoder(ensure_ascii=True, sort_keys=True).encode
 
 
 class RedactStage:
@@ -99,7 +101,7 @@ def redact_event(event: ConversationEvent, redactor: Redactor, appended_at: date
         occurred_at, flag = appended_at, "ahead"
     return RedactedEvent.model_construct(
         **{
-            **dict(event),
+            **vars(event),
             "messages": messages,
             "context": context,
             "occurred_at": occurred_at,
@@ -123,7 +125,7 @@ def content_digest(event: ConversationEvent, context: Sequence[Message], message
         "messages": [(m.role, m.speaker, m.text) for m in messages],
         "context": [(m.role, m.speaker, m.text) for m in context],
     }
-    return hashlib.sha256(json.dumps(content, ensure_ascii=True, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(_SORTED(content).encode()).hexdigest()
 
 
 class _Identity(TenantRecord, WireModel):

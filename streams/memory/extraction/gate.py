@@ -7,6 +7,7 @@ nothing left means small talk, whatever the order of the phrases was.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from streams.memory.extraction.lang import CJK, fold, is_chinese
 from streams.memory.extraction.material import is_code, strip_recalled, without_code
@@ -225,6 +226,8 @@ _ZH_OWN_MIN = 2  # the speaker says something of themself
 _ZH_CONTENT_MIN = 3  # that many characters after all is taken away are a statement
 
 
+# The extractor asks, then the episodes; and small talk is said in few words.
+@lru_cache(maxsize=256)
 def gate(text: str, role: str = "user") -> str | None:
     """Why this text is not worth looking at, or None when it passes.
 

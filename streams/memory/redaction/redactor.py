@@ -87,7 +87,11 @@ class Redactor:
         view = View(text)
         hits: list[Hit] = []
         for recognizer in self._recognizers:
-            hits.extend(recognizer.hits(view.text))
+            # Most texts hold none of what most recognizers begin with.
+            if recognizer.trigger.search(view.text):
+                hits.extend(recognizer.hits(view.text))
+        if not hits and not known:
+            return ()
         owners = strongest(hits)
         owners = strongest([*owners, *self._repeated(view.text, owners, known)])
         spans = []
