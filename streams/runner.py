@@ -22,7 +22,7 @@ import asyncio
 import logging
 import random
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -377,8 +377,7 @@ class Runner:
             return False
         if await self._send_all(stage, emit):
             return False
-        for outcome in outcomes:
-            self._count(stage, outcome)
+        self._count(stage, outcomes)
         return True
 
     async def _finish(self, stage: Stage, record: Inbound, outcome: Outcome, attempts: int) -> None:
@@ -390,13 +389,14 @@ class Runner:
             # What the stage made of the record is larger than any record may be.
             await self._park(stage, record, Parked(stage.name, refused.reason), attempts)
         else:
-            self._count(stage, outcome)
+            self._count(stage, [outcome])
 
     @staticmethod
-    def _count(stage: Stage, outcome: Outcome) -> None:
-        if isinstance(outcome, Skipped):
-            metrics.SKIPPED.labels(stage.name, outcome.reason).inc()
-        metrics.RECORDS.labels(stage.name, type(outcome).__name__.lower()).inc()
+    def _count(stage: Stage, outcomes: Sequence[Outcome]) -> None:
+        for reason, count in Counter(o.reason for o in outcomes if isinstance(o, Skipped)).items():
+            metrics.SKIPPED.labels(stage.name, reason).inc(count)
+        for kind, count in Counter(map(type, outcomes)).items():
+            metrics.RECORDS.labels(stage.name, kind.__name__.lower()).inc(count)
 
     async def _park(self, stage: Stage, record: Inbound, parked: Parked, attempts: int) -> None:
         told = parked.emit

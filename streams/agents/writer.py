@@ -17,13 +17,14 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import groupby, islice
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from schemas import (
     Candidate,
@@ -218,18 +219,8 @@ class Writer:
                 step.outcomes.append(Duplicate() if same else Parked("memory", "event_id_reused"))
                 continue
             seen[event.event_id] = (event.digest, event.policy_version, event.disposition)
-            receipt = Receipt(
-                event_id=event.event_id,
-                namespace=event.namespace,
-                user_id=event.user_id,
-                outcome="stored",
-                digest=event.digest,
-                policy_version=event.policy_version,
-                occurred_at=event.occurred_at,
-                appended_at=event.appended_at,
-            )
             if event.disposition == "parked":
-                step.receipts.append(revised(receipt, outcome="parked", stage=event.stage, reason=event.reason))
+                step.receipts.append(_receipt(event, "parked", event.stage, event.reason))
                 # The dead letter was written by the stage that parked it.
                 step.outcomes.append(Skipped("parked_earlier"))
                 continue
@@ -247,12 +238,12 @@ class Writer:
                     items.append(record)
             step.by_event[event.event_id] = items
             step.new += items
-            if not items:
-                receipt = revised(receipt, outcome="skipped", stage=event.stage or "memory", reason=reason)
-                step.outcomes.append(Skipped(reason))
-            else:
+            if items:
+                step.receipts.append(_receipt(event, "stored"))
                 step.outcomes.append(Done())
-            step.receipts.append(receipt)
+            else:
+                step.receipts.append(_receipt(event, "skipped", event.stage or "memory", reason))
+                step.outcomes.append(Skipped(reason))
 
     def record(self, tenant: Tenant, event: CandidateEvent, item: Candidate) -> MemoryRecord:
         """Not settled yet."""
@@ -399,8 +390,9 @@ class Writer:
                 # An event that is extracted anew came long ago, and was through then.
                 if receipt.appended_at is not None and receipt.re_extraction is None:
                     metrics.END_TO_END_SECONDS.observe(max(0.0, now - receipt.appended_at.timestamp()))
-            for memory in step.fresh:
-                metrics.MEMORIES.labels(memory.record.layer, memory.record.status).inc()
+        written = Counter((m.record.layer, m.record.status) for step in steps for m in step.fresh)
+        for (layer, status), count in written.items():
+            metrics.MEMORIES.labels(layer, status).inc(count)
 
     async def _place(self, tenant: Tenant, changed: Sequence[Change], *, to_archive: bool) -> None:
         """Archived memories live in a collection of their own. Moving one that is there already does nothing."""
@@ -581,6 +573,23 @@ def derive(hood: Neighbourhood, profile: ModelProfile) -> dict[str, MemoryRecord
     """Every record of the neighbourhood as settling sees it."""
     verdicts = settle(hood.items, hood.near, hood.directives, hood.judged, profile=profile)
     return {record.memory_id: apply(record, verdicts[record.memory_id]) for record in hood.items}
+
+
+def _receipt(
+    event: CandidateEvent, outcome: Literal["stored", "skipped", "parked"], stage: str = "", reason: str = ""
+) -> Receipt:
+    return Receipt(
+        event_id=event.event_id,
+        namespace=event.namespace,
+        user_id=event.user_id,
+        outcome=outcome,
+        stage=stage,
+        reason=reason,
+        digest=event.digest,
+        policy_version=event.policy_version,
+        occurred_at=event.occurred_at,
+        appended_at=event.appended_at,
+    )
 
 
 def revised(receipt: Receipt, **changes: object) -> Receipt:
