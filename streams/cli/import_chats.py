@@ -114,7 +114,7 @@ async def _send(client: MemoryClient, task: Task, made: Batch, bar: Progress, *,
     `bar` counts what has its outcome, or without `watch` what was sent; where there is no terminal, lines tell.
     """
     await task.status()
-    teller, pace = Teller(task, aloud=bar.disable), Pace()
+    teller, pace = Teller(task, aloud=bar.disable), Pace(time.monotonic())
     missing = task.open()
     known = len(made.event_ids) - len(missing)
     doing = bar.add_task("outcomes" if watch else "sent", total=len(made.event_ids), completed=known)

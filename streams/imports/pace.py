@@ -9,17 +9,23 @@ SECONDS = 10.0
 # Enough to get going, and to keep a slow model busy.
 LEAST_AHEAD = 100
 MOST_AHEAD = 2000
+# A rate is told of no less than that: the first outcomes come in a bundle.
+LEAST_SECONDS = 1.0
 
 
 class Pace:
-    """As many conversations may be without an outcome as got theirs within the last ten seconds."""
+    """As many conversations may be without an outcome as get theirs within ten seconds, by the rate of the last ten,
+    or of all the time since the first was sent: an import that began with little would not keep a worker busy."""
 
-    def __init__(self) -> None:
+    def __init__(self, now: float) -> None:
+        """`now`: any clock in seconds that only goes forward."""
+        self._began = now
+        self._seconds = LEAST_SECONDS
         self._ended: deque[tuple[float, int]] = deque()
         self._count = 0
 
     def ended(self, now: float, count: int) -> None:
-        """`now`: any clock in seconds that only goes forward."""
+        self._seconds = min(SECONDS, max(LEAST_SECONDS, now - self._began))
         self._ended.append((now, count))
         self._count += count
         while self._ended[0][0] < now - SECONDS:
@@ -27,4 +33,4 @@ class Pace:
 
     @property
     def ahead(self) -> int:
-        return min(MOST_AHEAD, max(LEAST_AHEAD, self._count))
+        return min(MOST_AHEAD, max(LEAST_AHEAD, round(self._count * SECONDS / self._seconds)))
