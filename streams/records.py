@@ -47,8 +47,14 @@ class Inbound:
 
     @property
     def partition_lane(self) -> str:
-        """For a stage that only computes: wider than a tenant, so that many records go out at once."""
+        """Wider than a tenant: what has to be waited for is waited for once for many records."""
         return str(self.partition)
+
+    @property
+    def computed_lane(self) -> str:
+        """For a stage that only computes: two, of which one is computed while the other waits for the broker. Each
+        request to it costs, so what it gets goes out in few."""
+        return str(self.partition % 2)
 
     @property
     def first_appended(self) -> datetime:

@@ -27,10 +27,10 @@ class ExtractStage:
         self.dependencies = dependencies
         # The rules compute; a model is waited for, and asked again when a record beside it fails.
         self.side_by_side = 64 if dependencies else 2
-        self.lane_batch = 1 if dependencies else 25
+        self.lane_batch = 1 if dependencies else 50
 
     def lane(self, record: Inbound) -> str:
-        return record.lane if self.dependencies else record.partition_lane
+        return record.lane if self.dependencies else record.computed_lane
 
     async def handle(self, records: Sequence[Inbound]) -> Sequence[Outcome]:
         return await in_turn(self._one, records)

@@ -33,7 +33,7 @@ class RedactStage:
     topic = "conversations"
     dead_letters = "dead-letters.raw"
     dependencies: tuple[str, ...] = ()
-    lane_batch = 25
+    lane_batch = 50
     side_by_side = 2
 
     def __init__(self, redactor: Redactor, settings: Settings) -> None:
@@ -41,7 +41,7 @@ class RedactStage:
         self._settings = settings
 
     def lane(self, record: Inbound) -> str:
-        return record.partition_lane
+        return record.computed_lane
 
     async def handle(self, records: Sequence[Inbound]) -> Sequence[Outcome]:
         return await in_turn(self._one, records)
