@@ -42,6 +42,7 @@ from tests.inprocess import Kept
 TENANT = Tenant(namespace="shop", user_id="u")
 REDACTOR = Redactor(load_policy(None))
 REPLIES = "memory.replies.shared"
+SETTINGS = Settings()
 
 
 class Crash(Exception):
@@ -83,7 +84,6 @@ class MemoryRole:
     def start(self) -> None:
         """A new process on the same store and log."""
         store, kept, embedder = self.store, self.kept, self.embedder
-        settings = Settings()
         writer = Writer(
             store,
             embedder,
@@ -96,7 +96,7 @@ class MemoryRole:
             "candidates": RememberStage(writer),
             "supersede": SupersedeStage(writer),
             "access": AccessStage(writer, store),
-            "commands": CommandStage(writer, store, kept, settings),  # type: ignore[arg-type]
+            "commands": CommandStage(writer, store, kept, SETTINGS),  # type: ignore[arg-type]
             "decay": DecayStage(writer, store, store, kept, embedder, self.retention),  # type: ignore[arg-type]
         }
 
