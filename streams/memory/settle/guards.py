@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from schemas.memory import MemoryRecord
+from streams.memory.settle.contrasts import contrast
 from streams.memory.settle.discourse import discourse
-from streams.memory.settle.wording import Wording, key, wording
+from streams.memory.settle.wording import Wording, key, name_of, spelled_out, wording, words
 
 
 def same_subject(old: MemoryRecord, new: MemoryRecord) -> bool:
@@ -20,12 +21,20 @@ def same_subject(old: MemoryRecord, new: MemoryRecord) -> bool:
         return False
     if one == other:
         return True
-    mentioned = (one == "user" and _mentions(old, other)) or (other == "user" and _mentions(new, one))
-    return mentioned and old.slot != new.slot
+    return (one == "user" and _theirs(old, other)) or (other == "user" and _theirs(new, one))
 
 
-def _mentions(record: MemoryRecord, name: str) -> bool:
-    return set(name.split()) <= set(key(record.content).split())
+def _theirs(record: MemoryRecord, name: str) -> bool:
+    """Does it say something of `name`, or that the user has it? "With my sister" does not."""
+    said = key(record.content)
+    own = rf"{_A_FEW}{re.escape(name)}\b"
+    return bool(re.search(rf"^(?:the )?{re.escape(name)}\b|\b{re.escape(name)} (?:is|was|are|were)\b", said)) or (
+        bool(re.search(rf"\b(?:has|have|had|user s|my) {own}", said)) and not re.search(rf"\b{_BESIDE} {own}", said)
+    )
+
+
+_A_FEW = r"(?:(?:my|their|his|her|an?|the) )?(?:\w+ )?"
+_BESIDE = "(?:with|for|to|from|by|about|like|than|and|of|on|at)"
 
 
 def _subject(record: MemoryRecord) -> str:
@@ -34,7 +43,8 @@ def _subject(record: MemoryRecord) -> str:
     return "user" if name in _THE_USER else name
 
 
-_THE_USER = frozenset({"the user", "i", "me", "has", "is", "was", "用户", "我"})
+# A note may begin with whose matter it is not: "Name is Kit", "Has a dog".
+_THE_USER = frozenset({"the user", "i", "me", "has", "is", "was", "name", "full name", "nickname", "用户", "我"})
 
 
 def same_interval(old: MemoryRecord, new: MemoryRecord) -> bool:
@@ -92,12 +102,18 @@ def guard(old: MemoryRecord, new: MemoryRecord, *, nearly_equal: bool, soon: boo
     names beside a text that is nearly equal. `soon`: said within days, when more words of denial are no change yet.
     """
     one, other = wording(old.content), wording(new.content)
-    if bool(denials(old)) != bool(denials(new)) or (not soon and denials(old) != denials(new)):
+    if not _only_left_out(old, new) and (
+        bool(denials(old)) != bool(denials(new)) or (not soon and denials(old) != denials(new))
+    ):
         return "one affirms what the other denies"
     if (other.figures and one.figures != other.figures) or _swapped(one, other):
         return "the figures differ"
+    if other.rejected and other.rejected.isdisjoint(one.rejected | one.content | one.figures):
+        return "it says what comes second"
     if _adds(old, new):
         return "it is said as something more"
+    if (different := contrast(old.content, new.content)) is not None:
+        return different
     if _apart(one.often, other.often, _SELDOM) or _apart(one.quantity, other.quantity, _ONLY):
         return "how often or how many differs"
     if _names_differ(one, other, nearly_equal=nearly_equal):
@@ -109,12 +125,39 @@ def guard(old: MemoryRecord, new: MemoryRecord, *, nearly_equal: bool, soon: boo
     return None
 
 
+def _only_left_out(old: MemoryRecord, new: MemoryRecord) -> bool:
+    """Does the newer one say nothing of what the older one denies beside what it affirms ("a drawing, not a photo")?"""
+    withheld = wording(old.content).withheld
+    aside = bool(withheld) and old.polarity == new.polarity == "positive" and not denials(new)
+    return (
+        aside and not withheld & wording(new.content).content and len(withheld) <= len(wording(old.content).content) / 2
+    )
+
+
 def denials(record: MemoryRecord) -> int:
     """How often a statement denies; at least once when extraction read it as negative."""
     return max(wording(record.content).denials, int(record.polarity == "negative"))
 
 
 def _names_differ(one: Wording, other: Wording, *, nearly_equal: bool) -> bool:
-    added = other.names - one.names - one.content - set(one.words)
-    left_out = one.names - other.names - other.content - set(other.words)
+    added, left_out = _missing(other, one), _missing(one, other)
     return bool(added) and (bool(left_out) or not nearly_equal)
+
+
+def _missing(text: Wording, other: Wording) -> frozenset[str]:
+    """Names of a text that the other has in no form: not as a word, nor abbreviated, nor spelled out."""
+    there = {
+        form
+        for word in other.words
+        for part in (word, *word.split("-"))
+        for form in (name_of(part), part.removesuffix("s"))
+    }
+    missing = text.names - other.names - other.content - there
+    if not missing:
+        return missing
+    spelled = frozenset(word for short in there for word in spelled_out(short, text.words))
+    return frozenset(
+        name
+        for name in missing - spelled
+        if not {p for word in words(name) for p in word.split("-")} <= there and not spelled_out(name, other.words)
+    )

@@ -14,7 +14,7 @@ from schemas.memory import MemoryRecord
 from streams.memory.extraction.slots import FUNCTIONAL
 from streams.memory.settle.guards import denials, guard
 from streams.memory.settle.kinds import NONE, Kind, Relation
-from streams.memory.settle.wording import Wording, content_terms, figures, wording
+from streams.memory.settle.wording import Wording, content_terms, figures, spelled_out, wording
 from streams.ports import ModelProfile
 
 # Measured on notes of two note takers about one fact, and on notes that stand side by side.
@@ -99,11 +99,17 @@ def another_value(swapped: Exchange) -> bool:
     when a verb follows; a note without a subject ("Afraid of heights") begins with its verb, which may vary.
     """
     old, new = set(content_of(swapped.old)), set(content_of(swapped.new))
-    if not old or not new or old & new:
+    if not old or not new or old & new or _spelled_otherwise(swapped):
         return False
     if swapped.before:
         return bool(content_of(swapped.before))
     return bool(swapped.after) and swapped.after[0] in _AUXILIARY
+
+
+def _spelled_otherwise(swapped: Exchange) -> bool:
+    """An abbreviation and the words that it stands for, or two words of one stem and one beginning."""
+    one, other = sorted((swapped.old, swapped.new), key=len)
+    return len(one) == 1 and spelled_out(one[0], other) == frozenset(other)
 
 
 def content_of(words: tuple[str, ...]) -> tuple[str, ...]:

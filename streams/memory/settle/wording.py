@@ -31,6 +31,12 @@ _EN_TENS: Final = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
 _EN_NUMBER: Final = {w: i for i, w in enumerate(_EN_UNITS.split("|"))} | {
     w: 10 * i for i, w in enumerate(_EN_TENS.split("|"), 2)
 }
+# "One" that stands for something named before, or for anybody.
+_NO_NUMBER: Final = re.compile(
+    r"\b(?:this|that|which|another|each|every|no|any|some|the (?:only|same|first|last|other|\w+)) one\b|"
+    r"\bone(?= (?:of|and(?! a half)|or(?! (?:two|more))|for|to|in|on|at|with|is|was|who|that|yet|day)\b|"
+    r"['’]s\b|\W*$|[,;.)])"
+)
 _MAGNITUDE: Final = {"k": 1e3, "万": 1e4, "萬": 1e4, "千": 1e3, "百": 1e2, "亿": 1e8, "m": 1e6}
 _FIGURE: Final = re.compile(
     r"(?<![a-z0-9.])(\d+(?:,\d{3})+|\d+)((?:[.:/-]\d+)*)\s?([k万萬千百亿](?![a-z]))?", re.IGNORECASE
@@ -48,12 +54,13 @@ _WEEKDAYS: Final = {
 _DAY: Final = re.compile("|".join(sorted(_WEEKDAYS, key=len, reverse=True)))
 
 _NOT_EN: Final = re.compile(
-    r"\b(?:not|never|no|none|nobody|nothing|neither|nor|without|cannot|dislikes?|hates?|detests?|loathes?|"
+    r"\b(?:not|never|no|none|nobody|nothing|neither|nor|without|cannot|dislik\w+|hate[sd]?|detest\w*|loath\w+|"
     r"avoid(?:s|ed|ing)?|exclud(?:es?|ed|ing)|prohibit(?:s|ed)?|forbid(?:s|den)?|bans?|banned|"
-    r"refuses?|lacks?|stopped|quit|unable|unlike|against|rather than|instead of|\w+n['’]t)\b|\b(?:non|un)-"
+    r"refuses?|lacks?|stopped|quit|unable|unlike|against|except|unless|rather than|instead of|\w+n['’]t)\b|"
+    r"\b(?:non|un)-"
 )
 _NOT_ZH: Final = re.compile(
-    r"不(?!错|錯|仅|僅|但|过|過|管|论|論|如|同)|没(?!关系)|沒|讨厌|討厭|拒绝|拒絕|避免|别(?!人|的|墅|名)|未(?!来|來)|無法|无法|戒了"
+    r"不(?!错|錯|仅|僅|但|过|過|管|论|論|如|同)|没(?!关系)|沒|讨厌|討厭|拒绝|拒絕|避免|别(?!人|的|墅|名)|未(?!来|來)|無法|无法|戒了|除了|除非"
 )
 _OFTEN: Final = {
     "always": ("always", "every time", "every day", "daily", "总是", "一直", "每天", "每次", "天天"),
@@ -138,14 +145,14 @@ def figures(text: str) -> frozenset[str]:
             value = float(whole.replace(",", "") + (rest or "")) * _MAGNITUDE.get((unit or "").lower(), 1)
             found.add(f"{value:g}")
     found.update(f"{_chinese_number(m.group()):g}" for m in _CN_NUMBER.finditer(folded))
-    found.update(f"{_EN_NUMBER[w]:g}" for w in re.findall(r"[a-z]+", folded) if w in _EN_NUMBER)
+    found.update(f"{_EN_NUMBER[w]:g}" for w in re.findall(r"[a-z]+", _NO_NUMBER.sub(" ", folded)) if w in _EN_NUMBER)
     found.update(f"day{_WEEKDAYS[d]}" for d in _DAY.findall(folded))
     found.update(f"month{_MONTHS.index(name[:3]) + 1}" for name in _months(folded))
     return frozenset(found)
 
 
 _OUTRIGHT: Final = re.compile(
-    r"\b(?:not|never|no longer|cannot|dislikes?|hates?|stopped|quit|\w+n['’]t)\b|"
+    r"\b(?:not|never|no longer|cannot|dislike[sd]?|hate[sd]?|stopped|quit|\w+n['’]t)\b|"
     r"不(?!错|錯|仅|僅|但|过|過|管|论|論|如|同)|没(?!关系)|沒|讨厌|討厭|别(?!人|的|墅|名)|未(?!来|來)|无法|戒了"
 )
 
@@ -181,11 +188,16 @@ class Wording:
     often: frozenset[str]
     quantity: frozenset[str]
     names: frozenset[str]
+    # Content of what is denied, to the end of the clause.
+    withheld: frozenset[str]
     # Content of what comes second: "tea over COFFEE", "rather than COFFEE", "no longer COFFEE", "而不是咖啡".
     rejected: frozenset[str]
 
 
 _NAME: Final = re.compile(r"(?<=[a-z0-9,;:'’] )(?:[A-Z][\w'’.-]*)")
+_OWNED: Final = re.compile(r"['’]s?$")
+_SEVERAL: Final = re.compile(r"[A-Z]{2,}s")
+MOST_INITIALS: Final = 5
 _QUOTED: Final = re.compile(r"[《「『“\"]([^》」』”\"]{1,40})[》」』”\"]")
 
 
@@ -193,7 +205,24 @@ def names(text: str) -> frozenset[str]:
     """Latin words with a capital inside a sentence, and what stands in quotation marks or title marks."""
     text = unicodedata.normalize("NFKC", text).replace("’", "'")
     found: Iterable[str] = [*_NAME.findall(text), *_QUOTED.findall(text)]
-    return frozenset(fold(n).strip(" .'’") for n in found) - {"i", "i'm", "i've", "i'll", "i'd", ""} - _months(text)
+    return frozenset(name_of(n) for n in found) - {"i", "i'm", "i've", "i'll", "i'd", ""} - _months(text)
+
+
+def name_of(text: str) -> str:
+    """A name as it is compared: whose it is and how many make no difference ("Eddy's", "RPGs")."""
+    text = _OWNED.sub("", text.strip(" .'’"))
+    return fold(text[:-1] if _SEVERAL.fullmatch(text) else text)
+
+
+def spelled_out(short: str, words: tuple[str, ...]) -> frozenset[str]:
+    """The words in a row that an abbreviation stands for ("uk": "united", "kingdom"); none when there are none."""
+    if not (1 < len(short) <= MOST_INITIALS and short.isascii() and short.isalpha()):
+        return frozenset()
+    for at in range(len(words) - len(short) + 1):
+        row = words[at : at + len(short)]
+        if all(word[0] == letter for word, letter in zip(row, short, strict=True)):
+            return frozenset(row)
+    return frozenset()
 
 
 # "User likes", "the user's", "I am", "用户": whose statement it is, in a note or in their own words.
@@ -208,6 +237,9 @@ _REJECTED: Final = re.compile(
     r"([^,;.()]{2,60}?)(?=\s(?:for|in|when|because|as|during|with|at|on|to|by|and|but)\b|[,;.()]|$)"
     r"|(?:而不是|而非|不再|代替|戒掉?了?|放弃了?)([^，。；,;]{1,20})"
 )
+
+
+_WITHHELD: Final = re.compile(rf"(?:{_NOT_EN.pattern}|{_NOT_ZH.pattern})([^,;:.()，。；、]*)")
 
 
 @lru_cache(maxsize=20_000)
@@ -231,5 +263,6 @@ def wording(text: str) -> Wording:
         often=_bands(folded, _OFTEN_MARKS),
         quantity=_bands(folded, _QUANTITY_MARKS),
         names=names(text),
+        withheld=frozenset(term for part in _WITHHELD.findall(folded) for term in content_terms(part)),
         rejected=frozenset(terms(" ".join(part for groups in _REJECTED.findall(folded) for part in groups))) - {"user"},
     )
