@@ -34,8 +34,8 @@ class Supersede(TenantRecord):
 
 
 class PairVerdict(TenantRecord):
-    """What a chat model said of two statements that the rules can't tell. Stands on `records` beside the memories,
-    key: tenant key + "/verdict:" and both ids. "ambiguous": it could not tell either."""
+    """What a chat model said of two statements that the rules can't tell. Comes on `supersede`, then stands on
+    `records` beside the memories, key: tenant key + "/verdict:" and both ids. "ambiguous": it could not tell either."""
 
     older: str
     newer: str

@@ -281,6 +281,7 @@ class Worker:
             if settings.judge == "model":
                 judge_model = self._chat(stack, "MEMSTREAM_JUDGE=model")
                 judging = Judging(judge_model, owned, emitter)
+                stack.push_async_callback(judging.close)
             writer = Writer(
                 owned,
                 embedder,

@@ -101,7 +101,14 @@ TOPICS: tuple[Topic, ...] = (
         retention_ms=3 * DAY,
         max_bytes=MAX_DERIVED_BYTES,
     ),
-    Topic("supersede", "tenant", Supersede, "memory, clients -> memory, change feeds", retention_ms=7 * DAY),
+    Topic(
+        "supersede",
+        "tenant",
+        Supersede,
+        "memory, clients -> memory, change feeds",
+        retention_ms=7 * DAY,
+        beside=(PairVerdict,),
+    ),
     Topic(
         "commands",
         "tenant",

@@ -84,13 +84,14 @@ class MemoryRole:
     def start(self) -> None:
         """A new process on the same store and log."""
         store, kept, embedder = self.store, self.kept, self.embedder
+        self.judging = None if self.chat is None else Judging(self.chat, store, kept)  # type: ignore[arg-type]
         writer = Writer(
             store,
             embedder,
             kept,  # type: ignore[arg-type]
             REDACTOR,
             reply_allowed=lambda _: True,
-            judging=None if self.chat is None else Judging(self.chat, store, kept),  # type: ignore[arg-type]
+            judging=self.judging,
         )
         self.stages: dict[str, TenantStage] = {
             "candidates": RememberStage(writer),
@@ -116,10 +117,17 @@ class MemoryRole:
 
     async def drain(self) -> None:
         """Hand in what was emitted on `supersede` until nothing new comes."""
-        while waiting := [record for record in self.kept.records if record.topic == "supersede"]:
-            self.kept.records = [record for record in self.kept.records if record.topic != "supersede"]
+        while waiting := await self.emitted():
             for record in waiting:
-                await self.hand_in(Inbound("supersede", 0, 0, datetime.min, record.key, record.value, record.headers))
+                await self.hand_in(record)
+
+    async def emitted(self) -> list[Inbound]:
+        """What was emitted on `supersede` since the last time, the judge's answers among it."""
+        if self.judging is not None:
+            await self.judging.all_answered()
+        waiting = [record for record in self.kept.records if record.topic == "supersede"]
+        self.kept.records = [record for record in self.kept.records if record.topic != "supersede"]
+        return [Inbound("supersede", 0, 0, datetime.min, r.key, r.value, r.headers) for r in waiting]
 
     async def window(self, end: datetime, tenant: Tenant = TENANT) -> None:
         await self.tell("decay", DecayTick(shard=shard_of(tenant), window_start=end - WINDOW, window_end=end), end)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from schemas import Access, CandidateEvent, MemoryStatus, Supersede, Tenant
+from schemas import Access, CandidateEvent, MemoryStatus, PairVerdict, Supersede, Tenant
 from streams import metrics
 from streams.agents.redact import parked_candidate
 from streams.agents.writer import Writer
@@ -13,6 +13,8 @@ from streams.memory import decay
 from streams.outcome import Done, Outbound, Outcome, Parked
 from streams.ports import MemoryStore
 from streams.records import Inbound, check_key, decode
+
+VERDICT_TYPE = b"memstream.verdict.v1"
 
 
 class TenantStage:
@@ -63,7 +65,7 @@ class RememberStage(TenantStage):
 
 
 class SupersedeStage(TenantStage):
-    """What settling inferred and what clients decided."""
+    """What settling inferred, what clients decided and what a judge said of a pair."""
 
     topic = "supersede"
 
@@ -72,12 +74,20 @@ class SupersedeStage(TenantStage):
 
     async def handle(self, records: Sequence[Inbound]) -> Sequence[Outcome]:
         by_tenant: dict[Tenant, list[Supersede]] = defaultdict(list)
+        verdicts: dict[Tenant, list[PairVerdict]] = defaultdict(list)
         for record in records:
-            event = decode(record, Supersede)
-            check_key(record, event.tenant)
-            by_tenant[event.tenant].append(event)
+            if dict(record.headers).get("ce_type") == VERDICT_TYPE:
+                verdict = decode(record, PairVerdict)
+                check_key(record, verdict.tenant)
+                verdicts[verdict.tenant].append(verdict)
+            else:
+                event = decode(record, Supersede)
+                check_key(record, event.tenant)
+                by_tenant[event.tenant].append(event)
         for tenant, events in by_tenant.items():
             await self._writer.supersede(tenant, events)
+        for tenant, said in verdicts.items():
+            await self._writer.judged(tenant, said)
         return [Done()] * len(records)
 
 

@@ -34,6 +34,7 @@ from schemas import (
     Layer,
     MemoryRecord,
     MemoryStatus,
+    PairVerdict,
     Receipt,
     Source,
     Supersede,
@@ -41,7 +42,7 @@ from schemas import (
 )
 from schemas.memory import Statement
 from streams import metrics
-from streams.agents.judging import STEP_SECONDS, Judging
+from streams.agents.judging import Judging, verdict_doc, verdict_name, verdict_outbound
 from streams.agents.re_extraction import is_later, of_event, replaced_facts
 from streams.emitter import Emitter
 from streams.limits import MAX_RECORD_BYTES
@@ -49,7 +50,17 @@ from streams.long_text import in_thread_if_long
 from streams.memory.fences import blocked_by
 from streams.memory.lexical import passage_text, sparse_passage
 from streams.memory.redaction import Redactor
-from streams.memory.settle import DIRECTIVES, Neighbourhood, apply, keyed, neighbourhood, settle, stated, undecided
+from streams.memory.settle import (
+    DIRECTIVES,
+    VERDICTS,
+    Neighbourhood,
+    apply,
+    keyed,
+    neighbourhood,
+    settle,
+    stated,
+    undecided,
+)
 from streams.outcome import Done, Duplicate, Outbound, Outcome, Parked, Skipped
 from streams.ports import Doc, Embedder, MemoryStore, ModelProfile, StoredMemory
 from streams.records import Inbound, cloud_event, reply_to
@@ -89,11 +100,13 @@ class _Step:
     forgotten: list[str] = field(default_factory=list)
     # Stored memories to derive as well: as they are, and what they are to be settled as.
     given: Sequence[tuple[MemoryRecord, StoredMemory]] = ()
-    # The judge is asked until then, of the monotonic clock.
-    judged_until: float = 0.0
+    # Stored memories that are replaced now are left to the supersede events that say so.
+    announced: bool = True
     fresh: list[StoredMemory] = field(default_factory=list)
     changed: Sequence[Change] = ()
     superseded: Sequence[Supersede] = ()
+    # Pairs, older first, that the rules can't tell.
+    undecided: Sequence[tuple[str, str]] = ()
 
 
 class Writer:
@@ -174,10 +187,8 @@ class Writer:
                 fresh = await embedded(self._embedder, [record for step in steps for record in step.new])
             self._at_step("embedded")
             with step_time("settle"):
-                until = time.monotonic() + STEP_SECONDS
                 ready = iter(fresh)
                 for step in steps:
-                    step.judged_until = until
                     await self._settle(step, list(islice(ready, len(step.new))))
             self._at_step("settled")
             await self._write(steps)
@@ -280,65 +291,40 @@ class Writer:
         return keyed(record)
 
     async def _settle(self, step: _Step, fresh: Sequence[StoredMemory]) -> None:
-        """The new memories with their statuses, the stored ones that change, and the supersede events to emit.
-
-        A stored memory that a new one replaces is changed by the supersede event, not here.
-        """
+        """The new memories with their statuses, the stored ones that change, and the supersede events to emit."""
         if not fresh and not step.given:
             return
-        tenant = step.tenant
         around = [*fresh, *(memory for _, memory in step.given)]
         stored = {record.memory_id: record for record, _ in step.given}
         hood = await neighbourhood(
-            self._store, tenant, around, self._embedder.profile, without=frozenset(step.forgotten)
+            self._store, step.tenant, around, self._embedder.profile, without=frozenset(step.forgotten)
         )
-        settled = await self._derived(await self._judged(step, hood))
+        settled = await self._derived(hood)
         vectors = {m.record.memory_id: m for m in fresh}
         step.fresh = [StoredMemory(settled[i], m.vector, m.sparse) for i, m in vectors.items()]
         changed: list[Change] = []
         superseded: list[Supersede] = []
         for item in hood.items:
-            old, now = stored.get(item.memory_id, item), settled[item.memory_id]
-            if old.memory_id in vectors:
-                was_active = True
-            elif now == old:
+            is_new = item.memory_id in vectors
+            was, now = stored.get(item.memory_id, item), settled[item.memory_id]
+            if now == was and not is_new:
                 continue
-            else:
-                was_active = old.status is not MemoryStatus.SUPERSEDED
-            replaced_now = now.status is MemoryStatus.SUPERSEDED and was_active and now.superseded_by is not None
-            if replaced_now:
-                superseded.append(
-                    Supersede(
-                        namespace=tenant.namespace,
-                        user_id=tenant.user_id,
-                        old_id=now.memory_id,
-                        new_id=str(now.superseded_by),
-                        occurred_at=settled[str(now.superseded_by)].occurred_at
-                        if now.superseded_by in settled
-                        else now.occurred_at,
-                        inferred=True,
-                        reason=now.reason,
-                    )
-                )
-            if old.memory_id in stored or (old.memory_id not in vectors and not replaced_now):
-                changed.append((old, now))
-        step.changed, step.superseded = changed, superseded
-        self._finish_receipts(step, settled)
-
-    async def _judged(self, step: _Step, hood: Neighbourhood) -> Neighbourhood:
-        """With what a model says of pairs that the rules can't tell; as it is when there is none, or none answers."""
-        if self._judging is None:
-            return hood
-        profile = self._embedder.profile
-
-        async def pairs(found: Mapping[tuple[str, str], str]) -> Sequence[tuple[str, str]]:
-            judged = {**hood.judged, **found}
-            return await _in_thread_if_many(
-                hood, lambda: undecided(hood.items, hood.near, hood.directives, judged, profile=profile)
+            replaced_now = (
+                step.announced
+                and now.status is MemoryStatus.SUPERSEDED
+                and (is_new or was.status is not MemoryStatus.SUPERSEDED)
             )
-
-        found = await self._judging.ask(step.tenant, hood.items, pairs, until=step.judged_until)
-        return replace(hood, judged={**hood.judged, **found})
+            if replaced_now:
+                superseded.append(_inferred(now, settled))
+            if not is_new and (item.memory_id in stored or not replaced_now):
+                changed.append((was, now))
+        step.changed, step.superseded = changed, superseded
+        if self._judging is not None and fresh:
+            step.undecided = await _in_thread_if_many(
+                hood,
+                lambda: undecided(hood.items, hood.near, hood.directives, hood.judged, profile=self._embedder.profile),
+            )
+        self._finish_receipts(step, settled)
 
     async def _derived(self, hood: Neighbourhood) -> dict[str, MemoryRecord]:
         return await _in_thread_if_many(hood, lambda: derive(hood, self._embedder.profile))
@@ -386,6 +372,8 @@ class Writer:
             self._at_step("receipts_written")
         now = time.time()
         for step in steps:
+            if self._judging is not None and step.undecided:
+                self._judging.ask(step.tenant, step.undecided)
             for receipt in step.receipts:
                 # An event that is extracted anew came long ago, and was through then.
                 if receipt.appended_at is not None and receipt.re_extraction is None:
@@ -482,8 +470,7 @@ class Writer:
             receipt = revised(
                 receipt, outcome="stored", stage="memory", reason="", memory_ids=ids, re_extraction=event.re_extraction
             )
-            until = time.monotonic() + STEP_SECONDS
-            step = _Step(tenant, given=list(given.values()), forgotten=sorted(gone), judged_until=until)
+            step = _Step(tenant, given=list(given.values()), forgotten=sorted(gone))
             await self._settle(step, await embedded(self._embedder, change.new))
             step.receipts.append(receipt)
             await self._write([step])
@@ -504,29 +491,53 @@ class Writer:
             touched = list(dict.fromkeys(i for event in events for i in (event.old_id, event.new_id)))
             await self.resettle(tenant, await self._store.get(tenant, touched))
 
+    async def judged(self, tenant: Tenant, verdicts: Sequence[PairVerdict]) -> None:
+        """Apply what the judge said of pairs: kept in `records` and the store before anything follows from it. The
+        first verdict of a pair stands; one of what was forgotten meanwhile is none."""
+        async with self.locked(tenant):
+            touched = list(dict.fromkeys(i for verdict in verdicts for i in (verdict.older, verdict.newer)))
+            stored = {record.memory_id: record for record in await self._store.get(tenant, touched)}
+            known = await self._store.get_docs(tenant, VERDICTS, [verdict_name(verdict) for verdict in verdicts])
+            settled = {doc.key for doc in known}
+            first: dict[str, PairVerdict] = {}
+            for verdict in verdicts:
+                if verdict_name(verdict) not in settled and stored.keys() >= {verdict.older, verdict.newer}:
+                    first.setdefault(verdict_name(verdict), verdict)
+            await self._emitter.send(
+                [verdict_outbound(tenant, verdict, stored[verdict.newer].occurred_at) for verdict in first.values()]
+            )
+            await self._store.put_docs(tenant, [verdict_doc(verdict) for verdict in first.values()])
+            await self.resettle(tenant, list(stored.values()), announced=True)
+
     # What other steps share; the caller holds the lock
 
-    async def resettle(self, tenant: Tenant, records: Sequence[MemoryRecord]) -> None:
+    async def resettle(self, tenant: Tenant, records: Sequence[MemoryRecord], *, announced: bool = False) -> None:
         """Derive the neighbourhood of stored memories again, with `records` in place of what is stored, and write
-        what changed."""
+        what changed. `announced`: supersede events say what is replaced, as when something new is said."""
         given = {record.memory_id: record for record in records}
         stored = await self._store.get_with_vectors(tenant, list(given))
-        if not stored:
-            return
-        before = {m.record.memory_id: m.record for m in stored}
-        current = [replace(m, record=given[m.record.memory_id]) for m in stored]
-        hood = await neighbourhood(self._store, tenant, current, self._embedder.profile)
-        settled = await self._derived(hood)
-        changed = [
-            (was, settled[old.memory_id])
-            for old in hood.items
-            if settled[old.memory_id] != (was := before.get(old.memory_id, old))
-        ]
-        await self._write([_Step(tenant, changed=changed)])
+        as_given = [(m.record, replace(m, record=given[m.record.memory_id])) for m in stored]
+        step = _Step(tenant, given=as_given, announced=announced)
+        await self._settle(step, [])
+        await self._write([step])
 
     async def save(self, tenant: Tenant, changed: Sequence[Change]) -> None:
         """Write records that exist already: `records` first, then the store."""
         await self._write([_Step(tenant, changed=changed)])
+
+
+def _inferred(old: MemoryRecord, settled: Mapping[str, MemoryRecord]) -> Supersede:
+    """The event that says by what `old` is replaced, as it was settled."""
+    new = settled.get(str(old.superseded_by), old)
+    return Supersede(
+        namespace=old.namespace,
+        user_id=old.user_id,
+        old_id=old.memory_id,
+        new_id=str(old.superseded_by),
+        occurred_at=new.occurred_at,
+        inferred=True,
+        reason=old.reason,
+    )
 
 
 def _records_of(step: _Step, said: Sequence[Supersede]) -> Iterator[Outbound]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import permutations
 from typing import Any
@@ -21,7 +22,7 @@ from streams.memory.settle.judge import label
 from streams.memory.settle.wording import words
 from streams.ports import ModelProfile, Vectors
 from streams.records import Inbound
-from tests.memory_role import Crash, MemoryRole, by_content, fact, inbound, said
+from tests.memory_role import TENANT, Crash, MemoryRole, by_content, fact, inbound, said
 from tests.misbehaving import Misbehaving, Step
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -191,20 +192,85 @@ async def test_one_step_asks_about_a_few_pairs_only(server: Misbehaving, role: C
 
 
 @pytest.mark.parametrize("write", range(1, 6))
-async def test_a_crash_after_the_verdict_asks_no_second_time(
-    server: Misbehaving, role: Callable[[], MemoryRole], write: int
+@pytest.mark.parametrize("after_it", [False, True])
+async def test_a_crash_while_a_verdict_is_applied_asks_no_second_time(
+    server: Misbehaving, role: Callable[[], MemoryRole], write: int, after_it: bool
 ) -> None:
     server.always("chat", verdict("replaces"))
     here = role()
-    await tell(here, event(0, FIRST))
-    # The first two writes are the verdict's, to the broker and to the store.
-    here.crash_at(write, after_it=True)
-    with pytest.raises(Crash):
-        await here.hand_in(event(1, SECOND))
+    judged = await asked(here)
+    # To the broker and to the store: the verdict, then what follows from it.
+    here.crash_at(write, after_it=after_it)
+    with suppress(Crash):
+        await here.hand_in(judged)
+    here.crash_at(0, after_it=False)
     here.start()
-    state = await tell(here, event(1, SECOND))
+    state = await tell(here, judged)
     assert state[FIRST].superseded_by == state[SECOND].memory_id
-    assert server.requests("chat") == (2 if write == 1 else 1)
+    assert state[SECOND].ambiguous_with == ()
+    assert len(verdicts(here)) == server.requests("chat") == 1
+
+
+async def asked(role: MemoryRole) -> Inbound:
+    """Two statements told, and what the judge said of them, not applied yet."""
+    for said_so in (event(0, FIRST), event(1, SECOND)):
+        await role.hand_in(said_so)
+    (answer,) = await role.emitted()
+    return answer
+
+
+def ask_again(role: MemoryRole, answer: Inbound) -> None:
+    pair = PairVerdict.from_bytes(answer.value or b"")
+    assert role.judging is not None
+    role.judging.ask(TENANT, [(pair.older, pair.newer)])
+
+
+async def test_the_first_verdict_of_a_pair_stands(server: Misbehaving, role: Callable[[], MemoryRole]) -> None:
+    server.always("chat", verdict("replaces"))
+    here = role()
+    first = await asked(here)
+    # As when a partition moves while an answer is on its way.
+    server.always("chat", verdict("both"))
+    ask_again(here, first)
+    (second,) = await here.emitted()
+    state = await tell(here, first, second, first)
+    assert (len(verdicts(here)), state[FIRST].superseded_by) == (1, state[SECOND].memory_id)
+
+
+async def test_a_judge_that_hangs_holds_nobody_up(server: Misbehaving, role: Callable[[], MemoryRole]) -> None:
+    """Neither the user whose statements wait, nor another one whose event is in the same step."""
+    server.always("chat", Step("hang"))
+    here = role()
+    for said_so in (event(0, FIRST), event(1, SECOND)):
+        await here.hand_in(said_so)
+    await server.reached("chat", 1)
+    other = TENANT.model_copy(update={"user_id": "v"})
+    theirs = said("o", START, fact("I live in Graz"), user_id="v")
+    await here.hand_in_all([event(2, "I moved to Oslo"), inbound("candidates", theirs, START)])
+    assert [m.content for m in (await here.memories(other)).values()] == ["I live in Graz"]
+    state = by_content((await here.memories()).values())
+    assert state[FIRST].ambiguous_with == (state[SECOND].memory_id,)
+    assert "I moved to Oslo" in state
+    # The process ends, and the question with it; the answer to a later one counts.
+    assert here.judging is not None
+    await here.judging.close()
+    server.always("chat", verdict("replaces"))
+    here.judging.ask(TENANT, [(state[FIRST].memory_id, state[SECOND].memory_id)])
+    await here.drain()
+    assert (await tell(here))[FIRST].superseded_by == state[SECOND].memory_id
+
+
+async def test_what_is_forgotten_meanwhile_is_not_asked_about(
+    server: Misbehaving, role: Callable[[], MemoryRole]
+) -> None:
+    server.always("chat", verdict("replaces"))
+    here = role()
+    answer = await asked(here)
+    await here.forget(START + timedelta(days=2), "c", "all")
+    ask_again(here, answer)
+    assert await here.emitted() == []
+    assert await tell(here, answer) == {}
+    assert (server.requests("chat"), verdicts(here)) == (1, [])
 
 
 async def test_without_a_model_both_stay() -> None:
