@@ -162,6 +162,8 @@ class _Fold:
         self.undecided: list[tuple[str, str]] = []
         self._states: dict[str, _State] = {}
         self._slots: dict[tuple[Layer, str], list[str]] = defaultdict(list)
+        # Of those, what was current when it was last looked at: of a slot with one value at a time, one.
+        self._live: dict[tuple[Layer, str], dict[str, None]] = defaultdict(dict)
         self._neighbours: dict[str, list[str]] = defaultdict(list)
         for one, other in near:
             if one in self.items and other in self.items:
@@ -175,6 +177,7 @@ class _Fold:
         self._states[record.memory_id] = state
         if record.slot is not None:
             self._slots[record.layer, record.slot].append(record.memory_id)
+            self._live[record.layer, record.slot][record.memory_id] = None
         about = best_fits((other.record, relation) for other, relation in related)
         for earlier, _ in about:
             state.linked.add(earlier.memory_id)
@@ -216,6 +219,10 @@ class _Fold:
             own.duplicate_of, own.reason, new = None, "", own
         if new.superseded_by is not None:
             new.superseded_by, new.superseded_at, new.reason = None, None, ""
+        for memory_id in (new.record.memory_id, *new.repeats):
+            record = self.items[memory_id]
+            if record.slot is not None:
+                self._live[record.layer, record.slot][memory_id] = None
         self._supersede(old, new, CLIENT_SAID, at=directive.occurred_at)
 
     def verdicts(self) -> dict[str, Verdict]:
@@ -261,6 +268,10 @@ class _Fold:
     def _survivor(self, state: _State) -> _State:
         return self._states[state.duplicate_of] if state.duplicate_of is not None else state
 
+    def _is_current(self, memory_id: str) -> bool:
+        """Itself or what it repeats."""
+        return self._survivor(self._states[memory_id]).current
+
     def _supersede(self, old: _State, new: _State, why: str, at: datetime | None = None) -> None:
         old.superseded_by = new.record.memory_id
         old.superseded_at = at or new.record.valid_from or new.record.occurred_at
@@ -268,14 +279,15 @@ class _Fold:
 
     def _related(self, record: MemoryRecord) -> Iterator[tuple[_State, Relation]]:
         """Earlier items with a relation to `record`, earliest first."""
+        corrects = may_take_back(record)
         mine = dict.fromkeys(self._neighbours[record.memory_id])
         if record.slot is not None:
-            mine |= dict.fromkeys(self._slots[record.layer, record.slot])
-        known = sorted((i for i in mine if i in self._states), key=lambda i: order(self.items[i]))
-        corrects = may_take_back(record)
-        for other in known:
-            if not self._survivor(self._states[other]).current and not corrects:
-                continue  # only a correction is linked with what is no longer current
+            place = (record.layer, record.slot)
+            self._live[place] = {i: None for i in self._live[place] if self._is_current(i)}
+            mine |= dict.fromkeys(self._slots[place]) if corrects else self._live[place]
+        # Only a correction is linked with what is no longer current.
+        known = [i for i in mine if i in self._states and (corrects or self._is_current(i))]
+        for other in sorted(known, key=lambda i: order(self.items[i])):
             relation = self._relation(self.items[other], record)
             if relation.kind is not Kind.NONE:
                 yield self._states[other], relation
