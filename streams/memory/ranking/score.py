@@ -33,6 +33,8 @@ FADE_BEFORE: Final = 7 * DAY
 FADE_AFTER: Final = 14 * DAY
 # With few candidates their mean says little about what is common to all: it is shrunk by this many.
 MEAN_NEEDS: Final = 20
+# Whether extraction kept a turn says half as much among this many candidates: some other turn always is kept.
+UNKEPT_FADES: Final = 20
 _LONG_TURN: Final = 3.0
 
 
@@ -145,7 +147,7 @@ def score(
         columns |= _kinds(found, kinds, linked, weights)
     evidence = np.sum(list(columns.values()), axis=0)
     support = (
-        coverage
+        coverage * (1.0 if cosines is None else weights.support_words)
         + _nearest(own_cosines, linked, kinds) * (weights.usual_cosine / usual_cosine)
         + about * weights.support_person
         + date * telling * weights.support_date
@@ -310,10 +312,11 @@ def _untold(records: Sequence[MemoryRecord], kinds: Sequence[Kind], weights: Wei
         if record.layer is Layer.FACT
         for source in record.sources
     }
+    unkept = weights.support_unkept * UNKEPT_FADES / (UNKEPT_FADES + len(records))
     return np.array(
         [
             (kind.only_wished * weights.support_wished or kind.ends_asking * weights.support_question)
-            + (kept.isdisjoint((source.event_id, source.message) for source in record.sources) * weights.support_unkept)
+            + kept.isdisjoint((source.event_id, source.message) for source in record.sources) * unkept
             for record, kind in zip(records, kinds, strict=True)
         ]
     )

@@ -28,34 +28,36 @@ class Weights:
 
     # Words: IDF-weighted coverage of the query, in units of its usual spread; synonyms and members of a kind less.
     words: float = 1.0
-    words_of_dialogue: float = 0.6
+    words_of_dialogue: float = 0.7
     words_spread: float = 0.155
     synonyms: float = 0.3
     members: float = 0.3
     # The name of whom or what the question means by other words.
     bridge: float = 0.8
     # Meaning: cosine above the candidates' mean, in units of its usual spread.
-    meaning: float = 0.8
+    meaning: float = 1.0
     meaning_spread: float = 0.16
 
     # Support for an answer: coverage + cosine of the turn or one beside it (a profile's `recall` cosine counts as
     # `usual_cosine`) + matches. Nothing is shown unless one memory reaches the threshold, and nothing
     # below this share of it: what comes after a convincing one may be less so.
     # The best of many unrelated memories is better than the best of few: the threshold grows with ln(candidates).
-    threshold: float = 0.288
-    threshold_growth: float = 0.0955
+    threshold: float = 0.29
+    threshold_growth: float = 0.09
     threshold_share: float = 0.6
-    threshold_words_only: float = -0.025
+    threshold_words_only: float = 0.0
     # A dialogue has many words and no single one that must be met.
     threshold_dialogue: float = -0.115
     usual_cosine: float = 0.35
+    # Any two talks share words, so beside the meaning words count less; without a model they are all there is.
+    support_words: float = 0.7
     support_person: float = 0.1
     support_date: float = 0.3
     # Who asks did not say it, and what is wished or imagined is not so.
     support_question: float = -0.15
     support_wished: float = -0.4
-    # What extraction found no fact in is seldom what is asked for.
-    support_unkept: float = -0.08
+    # What extraction found no fact in is seldom what is asked for; the more candidates, the less that says.
+    support_unkept: float = -0.12
     # The asker's own value of the very slot that was asked for: an answer, whatever its words.
     support_slot: float = 0.5
     # Relevance is a logistic function of support, 0.5 at the threshold, of this width.
@@ -63,13 +65,13 @@ class Weights:
 
     # What a turn takes over from the turns around it, for words and for meaning: the one before, the one before if it
     # is a question (a turn answers it), the one after; the second on either side a share of the first.
-    before: tuple[float, float] = (0.4, 0.3)
-    before_question: tuple[float, float] = (0.7, 0.6)
-    after: tuple[float, float] = (0.45, 0.35)
+    before: tuple[float, float] = (0.4, 0.25)
+    before_question: tuple[float, float] = (0.7, 0.5)
+    after: tuple[float, float] = (0.45, 0.28)
     second: float = 0.8
 
     # Matches.
-    person: float = 0.8
+    person: float = 1.0
     date: float = 2.0
     slot: float = 2.0
     # "When …?" wants a turn with a time in it, "how many …?" one with a number.
@@ -80,7 +82,7 @@ class Weights:
     length: float = 0.3
     first_person: float = 0.3
     # A turn beside one that is already in the list mostly repeats why that one is there.
-    beside: float = -0.4
+    beside: float = -0.5
 
 
 DEFAULT = Weights()
