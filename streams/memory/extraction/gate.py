@@ -33,6 +33,7 @@ _SECRET_NOUN = re.compile(
     r"|验证码|联系方式|微信|护照|车牌|密钥|链接|我的",
     re.IGNORECASE,
 )
+_LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _PLACEHOLDER = re.compile(r"\[[A-Z][A-Z_]*_\d+\]")
 
 
@@ -245,7 +246,7 @@ def gate(text: str, role: str = "user") -> str | None:
     if is_code(own):
         return "code"
     own = without_code(own)
-    if not any(character.isalnum() for character in own):
+    if not _LETTER_OR_DIGIT.search(own):
         return "code" if "```" in text else "empty"
     if not says_something(own):
         return "small_talk"

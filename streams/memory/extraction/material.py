@@ -54,11 +54,14 @@ _HEAD = re.compile(r"[^\n]{1,300}?(?::\s*\n?|：\s*\n?|\n)")
 # Looked for in "\n" + text: a search that begins with one letter is many times faster than one that begins with "^".
 _LETTER = re.compile(
     r"\n[^\S\n]*(?:dear\b[^\n]{0,60}[,:]|subject:|from:|to:|hi [A-Z{\[]\w*[^\n]{0,20},\s*$|尊敬的[^\n]{0,20}[：:]"
-    r"|[\w .]{2,30}\s+\d?\d:\d\d\s*$)",
+    r"|[\w.][\w .]{1,29}\s+\d?\d:\d\d\s*$)",
     re.IGNORECASE | re.MULTILINE,
 )
+# One of these is in each of them, in lower case.
+_LETTER_CUES = ("dear", "subject:", "from:", "to:", "hi ", "尊敬的")
+_ENDS_IN_TIME = re.compile(r"\d:\d\d\s*$", re.MULTILINE)
 _LETTER_END = re.compile(
-    r"^\s*(?:best|kind|warm)? ?(?:regards|wishes|sincerely|cheers)\b[^\n]*(?:\n[^\n]{1,40}$)?|此致",
+    r"^[^\S\n]*(?:best|kind|warm)? ?(?:regards|wishes|sincerely|cheers)\b[^\n]*(?:\n[^\n]{1,40}$)?|此致",
     re.IGNORECASE | re.MULTILINE,
 )
 _MATERIAL_MIN, _MATERIAL_MIN_CJK = 40, 12  # characters: shorter ones are the speaker's own phrase after a colon
@@ -77,12 +80,17 @@ def own_words(text: str) -> str:
     least = _MATERIAL_MIN_CJK if is_chinese(text[:200]) else _MATERIAL_MIN
     if head and len(text) - head.end() >= least and _WORK_ON.search(head.group()):
         return head.group() + _spaces(text[head.end() :])
-    letter = _LETTER.search("\n" + text) if "\n" in text else None
+    letter = _LETTER.search("\n" + text) if "\n" in text and _may_be_letter(text) else None
     if letter:
         end = _LETTER_END.search(text, letter.end() - 1)
         stop = end.end() if end else len(text)
         return text[: letter.start()] + _spaces(text[letter.start() : stop]) + text[stop:]
     return text
+
+
+def _may_be_letter(text: str) -> bool:
+    folded = text.lower()
+    return any(cue in folded for cue in _LETTER_CUES) or _ENDS_IN_TIME.search(text) is not None
 
 
 def strip_recalled(text: str) -> str:

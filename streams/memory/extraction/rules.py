@@ -137,7 +137,6 @@ def main_reason(reasons: Sequence[str]) -> str:
 def _read(scene: _Scene) -> list[_Verdict]:
     text = own_words(scene.message.text)
     own = text.strip()
-    whole = worth(own, language(own))
     foreign = _foreign(own)
     verdicts: list[_Verdict] = []
     only_tells = not foreign and len(own) <= LONGEST
@@ -146,6 +145,9 @@ def _read(scene: _Scene) -> list[_Verdict]:
         verdicts.append(_plain(verdict, scene) if only_tells and verdict.open else verdict)
     if only_tells and _answers(verdicts, scene):
         return [_whole(text, verdicts, scene)]
+    if not any(v.open for v in verdicts):
+        return verdicts
+    whole = worth(own, language(own))
     return _keep_best(verdicts, whole, scene) if whole.score >= _WORTH else verdicts
 
 

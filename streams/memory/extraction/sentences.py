@@ -29,6 +29,7 @@ _SPACE_BETWEEN_CJK = re.compile(rf"(?<=[{CJK}])[ \u3000]+(?=[{CJK}])")
 _OPENING, _CLOSING = "“「『（(", "”」』）)"
 _LONGEST_QUOTATION = 200  # after that an opening mark was never meant to be closed
 _LONGEST_SENTENCE = 600  # characters
+_LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _BULLET = re.compile(r"^(?:[-*•·]|\d{1,2}[.)、](?!\d)|[(（]\d{1,2}[)）])\s*")
 
 
@@ -111,7 +112,7 @@ def _add(found: list[Sentence], text: str, start: int, end: int) -> None:
     if bullet and bullet.end() < len(stripped):
         start += bullet.end()
         stripped = stripped[bullet.end() :]
-    if not any(character.isalnum() for character in stripped):
+    if not _LETTER_OR_DIGIT.search(stripped):
         return
     tail = stripped.rstrip("”’\"'」』）)~～ ")
     found.append(Sentence(start, start + len(stripped), stripped, tail.endswith(("?", "？"))))

@@ -65,7 +65,8 @@ _BASE = {"en": -2.25, "zh": -2.2}
 _ENGLISH = _Table((
     # for
     ("about something of one's own", 2.0, "my mine", None),
-    ("takes up an answer", 2.0, None, r"^\W*(?:yes|yeah|yep|yup|right|exactly|correct|sure|no)\b"),
+    ("takes up an answer", 2.0, "yes yeah yep yup right exactly correct sure no",
+     r"^\W*(?:yes|yeah|yep|yup|right|exactly|correct|sure|no)\b"),
     ("keeps to something", 1.6, "keep stick stay same before last",
      r"\b(?:keep|stick (?:to|with)|stay|same (?:as|way|style|tone|format)|(?:as|like) (?:before|last))\b"),
     ("in one's own time", 1.6, "last next this yesterday today tomorrow tonight lately recently already days again "
@@ -93,7 +94,7 @@ _ENGLISH = _Table((
     ("i would", 0.8, "i'd", None),
     ("denies of oneself", 0.7, "i i'm",
      r"\bi (?:do not|don't|didn't|did not|can't|cannot|haven't|never|won't|wasn't|couldn't)\b|\bi(?:'m| am) not\b"),
-    ("accepts", 0.7, None, r"^\W*(?:ok|okay|alright|hi|hello|hey)\b"),
+    ("accepts", 0.7, "ok okay alright hi hello hey", r"^\W*(?:ok|okay|alright|hi|hello|hey)\b"),
     ("figure", 0.5, None, r"\d"),
     ("taste", 0.5, "prefer love like hate enjoy dislike rather taste favorite favourite preference into fan",
      r"\bi(?:'d)? (?:\w+ )?(?:prefer|love|like|hate|enjoy|dislike|rather)\b|\bmy (?:taste|favou?rite|preference)\b"
@@ -114,9 +115,9 @@ _ENGLISH = _Table((
     ("one more thing", -1.3, "also", r"(?:^|[.!?]\s*)also\b"),
     ("ends in a question", -1.1, None, r"\?\W{0,12}\Z"),
     ("very long", -1.6, None, r"\A[\s\S]{1200}"),
-    ("thanks and goes on", -0.9, None, r"\A\W*(?:thanks|thank you|great|nice|got it|perfect|cool|interesting|good"
-                                       r"|makes sense"
-     r"|that helps|helpful|love it|awesome)\b"),
+    ("thanks and goes on", -0.9,
+     "thanks thank great nice got perfect cool interesting good makes that helpful love awesome",
+     r"\A\W*(?:thanks|thank you|great|nice|got it|perfect|cool|interesting|good|makes sense|that helps|helpful|love it|awesome)\b"),
     ("asks for any example", -0.8, "a an any some one two three another",
      r"\b(?:an?|any|some|one|two|three|another|one more) (?:\w+ ){0,3}(?:example|sample|tips?|way|version|line"
      r"|sentence|ideas?"
@@ -125,14 +126,17 @@ _ENGLISH = _Table((
     ("orders a text", -0.6, "following based style step detail words essay article code function write",
      r"\b(?:the following|based on|in the style|step by step|in detail|\d+ words|essay|article|code|function"
      r"|write an?)\b"),
-    ("opens with a request", -0.5, None, EN_REQUEST),
-    ("supposes", -0.5, None, r"\A\W*(?:if|suppose|imagine|let's say)\b"),
+    ("opens with a request", -0.5,
+     "give show write tell explain list make create rewrite summarise summarize generate add help describe translate "
+     "continue suggest provide compare find come rephrase phrase do draft turn convert act design use build change "
+     "improve expand elaborate answer fix correct paraphrase define calculate solve analyse analyze ask", EN_REQUEST),
+    ("supposes", -0.5, "if suppose imagine let's", r"\A\W*(?:if|suppose|imagine|let's say)\b"),
     ("long", -1.2, None, r"\A[\s\S]{330}"),
     ("wants help", -0.4, "help want need like",
      r"\bhelp me\b|\bi(?:'d| would)? (?:want|need|like) (?:you|to (?:know|see|ask|understand|learn|make sure))\b"),
     ("opinion", -0.3, "think guess feel believe know hope wonder", r"\bi (?:think|guess|feel|believe|know|hope"
         r"|wonder)\b"),
-    ("a list", -0.3, None, r"(?m)^\s*(?:[-*•]|\d+[.)])\s"),
+    ("a list", -0.3, None, r"(?m)^[^\S\n]*(?:[-*•]|\d+[.)])\s"),
     ("about the assistant", -0.3, "your", None),
 ))  # fmt: skip
 
