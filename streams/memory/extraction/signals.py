@@ -117,7 +117,8 @@ _ENGLISH = _Table((
     ("very long", -1.6, None, r"\A[\s\S]{1200}"),
     ("thanks and goes on", -0.9,
      "thanks thank great nice got perfect cool interesting good makes that helpful love awesome",
-     r"\A\W*(?:thanks|thank you|great|nice|got it|perfect|cool|interesting|good|makes sense|that helps|helpful|love it|awesome)\b"),
+     r"\A\W*(?:thanks|thank you|great|nice|got it|perfect|cool|interesting|good|makes sense|that helps|helpful|love it"
+     r"|awesome)\b"),
     ("asks for any example", -0.8, "a an any some one two three another",
      r"\b(?:an?|any|some|one|two|three|another|one more) (?:\w+ ){0,3}(?:example|sample|tips?|way|version|line"
      r"|sentence|ideas?"
