@@ -20,7 +20,11 @@ BREATH_SECONDS = 0.001
 
 
 async def in_thread_if_long(work: Callable[[], T], characters: int) -> T:
-    return await asyncio.to_thread(work) if characters > INLINE_CHARS else work()
+    if characters <= INLINE_CHARS:
+        return work()
+    # Decoding a long text has held up the event loop: everyone else has a turn before a thread wants one.
+    await asyncio.sleep(0)
+    return await asyncio.to_thread(work)
 
 
 async def in_turn(handle: Callable[[Record], Awaitable[T]], records: Sequence[Record]) -> list[T]:

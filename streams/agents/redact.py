@@ -56,15 +56,18 @@ class RedactStage:
             return Parked(self.name, error.reason, tuple(parked_candidate(record, self.name, error.reason)), "BadData")
         size = sum(len(m.text) for m in (*event.messages, *event.context))
         timezone = event.timezone or self._settings.timezone_of(event.namespace)
-        redacted = await in_thread_if_long(
-            lambda: redact_event(event, self._redactor, record.first_appended, timezone), size
-        )
+
+        def work() -> tuple[RedactedEvent, bytes]:
+            made = redact_event(event, self._redactor, record.first_appended, timezone)
+            return made, made.to_bytes()
+
+        redacted, value = await in_thread_if_long(work, size)
         for entity, count in redacted.redactions.items():
             metrics.REDACTIONS.labels(entity).inc(count)
         headers = cloud_event(
             "redacted", event.event_id, self.name, redacted.occurred_at or redacted.appended_at, record.carried
         )
-        return Done((Outbound("redacted", event.tenant.key.encode(), redacted.to_bytes(), headers),))
+        return Done((Outbound("redacted", event.tenant.key.encode(), value, headers),))
 
     def _check_size(self, event: ConversationEvent) -> None:
         longest = max(len(m.text) for m in (*event.messages, *event.context))

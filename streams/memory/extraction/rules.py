@@ -86,6 +86,7 @@ class RuleExtractor:
 
     async def extract(self, event: RedactedEvent) -> Extraction:
         if sum(len(message.text) for message in event.messages) > _LONG_TEXT:
+            await asyncio.sleep(0)  # who waited while the event was decoded has a turn first
             return await asyncio.to_thread(self.extract_now, event)
         return self.extract_now(event)
 
