@@ -13,6 +13,7 @@ from importlib.resources import files
 
 from streams.memory.redaction.model import Hit
 from streams.memory.redaction.recognizers.base import CERTAIN, CHECKED, LABELLED, Recognizer
+from streams.memory.redaction.recognizers.tokens import EXPRESSION
 
 
 def _vendor_patterns() -> list[str]:
@@ -148,6 +149,7 @@ def _headers(text: str) -> Iterator[Hit]:
         if (
             not is_dummy(value)
             and not is_stand_in(value)
+            and not EXPRESSION.search(value)
             and (any(char.isdigit() for char in value) or entropy(value) > 4)
         ):
             yield Hit("api_key", found.start(), found.end(), LABELLED + 15)

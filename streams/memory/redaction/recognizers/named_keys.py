@@ -38,7 +38,8 @@ _KEY_WORD = (
 _KEY_WORD_ZH = r"(?:密钥|秘钥|令牌|私钥|授权码|凭证|口令|密匙)"
 _KEY_SAID = re.compile(
     rf"(?:(?<![A-Za-z0-9&?/=.\-]){_KEY_WORD}|{_KEY_WORD_ZH})[\"']?"
-    rf"(?:[\s:：=\"'(`\-]|is|was|are|to|for|of|is set|set|the|this|it|that|"
+    r"(?:(?:for|of|on|in|from|to) (?:[A-Za-z0-9_\-]{2,20} ){1,2}(?:is|was)\b|"
+    rf"[\s:：=\"'(`\-]|is|was|are|to|for|of|is set|set|the|this|it|that|"
     rf"your|id|value|(?:[A-Za-z]{{2,16}} ){{1,3}}?(?:service|api|account|server|app)|是|为|我的?|给你|改成|换成|"
     rf"用){{1,8}}"
     r"(?P<value>(?![/&=:%|#@^*])[A-Za-z0-9_\-.+/=~!:%|&#@^*]{8,600})",
@@ -90,11 +91,13 @@ def _like_key(value: str, shortest: int) -> bool:
     """Letters and digits in no order that a word or a path would have."""
     if len(value) < shortest or is_dummy(value) or is_stand_in(value) or re.search(r"(.)\1{9}", value):
         return False
+    if re.search(r"\s", value):
+        return False
     digits = sum(char.isdigit() for char in value)
-    if len(set(re.findall(r"[^\w\s/.\-,()]", value))) >= 4 and not re.search(r"\s", value):
+    if len(set(re.findall(r"[^\w\s/.\-,()]", value))) >= 4:
         return True
     if digits == 0:
-        return len(value) >= 20 and entropy(value) > 4 and not re.search(r"[ /.]", value)
+        return len(value) >= 20 and entropy(value) > 4 and not re.search(r"[/.]", value)
     if digits == len(value):
         return False
     return entropy(value) >= 2.7 and not _IDENTIFIER.fullmatch(value)

@@ -360,12 +360,16 @@ def _spoken(text: str) -> Iterator[tuple[int, int]]:
                 yield start, end
 
 
+_IN_TEMPLATE = re.compile(r"\{\{\s?\Z")
+
+
 def _passwords(text: str) -> Iterator[Hit]:
     for start, end in (*_spoken(text), *_told_nearby(text), *_opens_a_door(text)):
         value = text[start:end]
         if (
             end <= start
-            or is_stand_in(value)
+            or is_stand_in(value.lstrip("=: "))
+            or _IN_TEMPLATE.search(text, max(0, start - 4), start)
             or EXPRESSION.search(value)
             or MADE_UP.search(value)
             or _UNIT.match(text, end)

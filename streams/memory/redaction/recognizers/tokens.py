@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 EXPRESSION = re.compile(
-    r"^[A-Za-z_][\w.]*\(|^[\w.]+\[|^(?:os|process|env|self|this|config|settings|request|req|params|args|options)\.|"
+    r"^[A-Za-z_][\w.]*\(|^[\w.]+\[|"
+    r"^(?:os|process|env|import|self|this|config|settings|request|req|params|args|options)\.|"
     r"\(\)|^(?:str|string|int|bool|true|false|null|none|nil|undefined|required|optional|self|function|new|await|"
     r"import|return|char|byte)(?![^\s;,)])",
     re.IGNORECASE | re.ASCII,
