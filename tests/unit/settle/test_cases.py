@@ -250,3 +250,21 @@ def test_an_episode_that_says_only_what_is_replaced_is_hidden() -> None:
     assert hidden(episode, [fact])
     assert not hidden(longer, [fact])
     assert not hidden(episode, [])
+
+
+@pytest.mark.parametrize(
+    ("habit", "change"),
+    [
+        ("I drink green tea every morning", "I've switched to black coffee lately"),
+        ("I take notes in Notion", "I moved over to Obsidian"),
+        ("I go for a run after work", "These days I swim instead"),
+        ("我写字用圆珠笔", "最近改用钢笔了"),
+        ("我每天早上喝绿茶", "现在换成黑咖啡了"),
+    ],
+)
+@pytest.mark.parametrize("near", [PROFILE.conflict, PROFILE.duplicate - 0.01])
+def test_a_change_that_names_neither_what_it_changes_nor_its_old_value_retires_nothing(
+    habit: str, change: str, near: float
+) -> None:
+    """It may speak of any habit, so both stay; recall shows them with their dates."""
+    assert statuses(record(1, 1, habit), record(2, 40, change), near=near) == [ACTIVE, ACTIVE]
