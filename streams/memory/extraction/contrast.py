@@ -61,7 +61,7 @@ _ARTICLE = re.compile(r"^(?:on|in|at|to|the|a|an) ", re.IGNORECASE)
 _ENDS = Cued(
     "longer more anymore quit stopped gave given",
     r"\b(?:no longer|any ?more|any longer|quit|stopped|gave up|given up)\b|不再|戒了|早就不|已经不"
-    r"|没再",
+    r"|没再|[不没][^，。！？]{1,12}了(?=$|[，。！\s])",
 )
 
 

@@ -13,7 +13,8 @@ STANDING = Cued(
     r"|(?:^|[.!?;,—–-]\s*|\b(?:please|and|but|should|must) )(?:always|never) (?!been\b|had\b|been\b|mind\b|again\b"
     r"|the\b|so\b|as\b)\w+"
     r"|\b(?:please )?remember(?: that)? (?:i\b|i['’]|my\b|this\b)"
-    r"|(?:以后|今后|往后|从现在起|从今(?:天|往后))(?!的)|每次都|一律|默认(?:用|按|是|就)|请?(?:帮我)?记(?:住|得)(?!了)|别再|不要再|都按(?:这|此)",
+    r"|(?:[以今往][后後]|[从從][现現]在起|[从從]今(?:天|往[后後]))(?!的)|每次都|一律|默[认認](?:用|按|是|就)"
+    r"|请?(?:帮我)?记(?:住|得)(?!了)|[别別]再|不要再|都按(?:[这這]|此)",
 )
 _STRONG = Cued(
     "must critical crucial essential important absolutely strictly severe severely serious seriously deadly "

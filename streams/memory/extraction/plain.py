@@ -100,6 +100,7 @@ _EN_USES = re.compile(
 )
 _ZH_USES = re.compile(
     r"(?:我们?|咱们?)?(?:都|一直|统一|平时)?(?:记|放|存|写|做)在\S{2,}里|(?:定|选)了?(?:用|走)\S{2,}|[只都]用\S{2,}"
+    r"|[^，。？我你您这那它]{2,10}(?:现在|目前)?用的(?:都|就|也)?是[^，。？什哪谁啥]{2,}"
 )
 _EN_TASTE = re.compile(
     r"^\W*(?:(?:also|and|honestly|but|really)\W+)*(?:not )?(?:an? )?(?:big |huge |massive |great )?(?:fan of"

@@ -16,8 +16,8 @@ _DEICTIC = re.compile(
     # Not "legal was clear about that": there the rule itself has been said.
     r"(?<!about )(?<!of )\b(?:that|this|it|so|those|these|like (?:that|this)|the same(?: way)?)\b\W*"
     r"(?:way|format|style|tone|one|please|too|then)?\W*$"
-    r"|(?:按|照|用|就|这么|那么)?(?:这|那)(?:个|样|种|么|套)?(?:来|办|做|写|说|弄|处理|执行|格式|方式|方法|标准"
-    r"|风格|规矩)?(?:就行|就好|吧|了)?\W*$",
+    r"|(?:按|照|用|就|[这這]么|那么)?[这這那](?:[个個]|[样樣]|[种種]|[么麼]|套)?(?:[来來]|[办辦]|做|[写寫]|[说說]|弄|[处處]理|[执執]行"
+    r"|格式|方式|方法|[标標][准準]|[风風]格|[规規]矩)?(?:就行|就好|吧|了)?\W*$",
     re.IGNORECASE,
 )
 _PERSON = re.compile(

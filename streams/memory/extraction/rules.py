@@ -26,7 +26,7 @@ from streams.memory.extraction.result import Extraction, SentenceTrace
 from streams.memory.extraction.sentences import Sentence, sentences
 from streams.memory.extraction.signals import Worth, fold, worth
 from streams.memory.extraction.slots import SLOTS, Slot
-from streams.memory.extraction.speakers import conditional, first_person, unreal, without_quotations
+from streams.memory.extraction.speakers import conditional, first_person, takes_back, unreal, without_quotations
 from streams.memory.extraction.statements import Statement, statements
 from streams.memory.extraction.timing import Timing, timing
 
@@ -143,6 +143,8 @@ def _read(scene: _Scene) -> list[_Verdict]:
     only_tells = not foreign and len(own) <= LONGEST
     for sentence in sentences(text):
         verdict = _judge(sentence, scene, [v.sentence.text for v in verdicts[-_LOOK_BACK:]], foreign)
+        if verdicts and takes_back(sentence.text):
+            verdicts[-1] = replace(verdicts[-1], found=(), why="joke", open=False)
         verdicts.append(_plain(verdict, scene) if only_tells and verdict.open else verdict)
     if only_tells and _answers(verdicts, scene):
         return [_whole(text, verdicts, scene)]

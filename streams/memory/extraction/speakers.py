@@ -41,6 +41,11 @@ _TAKES_BACK = re.compile(
     r"|前面|那[句个段次]",
     re.IGNORECASE,
 )
+_KIDDING = re.compile(
+    r"\W*(?:(?:ha)+|lol|no|ok|哈+|嘿+|\W)*(?:(?:i(?:['’]m| am| was) )?(?:just |only )?(?:kidding|joking)|jk)\b"
+    r"|\W*(?:[哈嘿]+|\W|我|就是|只是)*(?:开(?:个|的)?玩笑|逗你(?:玩)?|骗你的|瞎说的|说着玩)",
+    re.IGNORECASE,
+)
 _REPORTED = re.compile(
     r"^\W*(?:he|she|they|somebody|someone|people|everyone|the (?:article|book|author|news|report|movie|film"
     r"|character|song))"
@@ -48,6 +53,16 @@ _REPORTED = re.compile(
     r"|^\W*(?:他|她|他们|有人|别人|人家|书上|新闻|网上|文章|电影里|小说里)(?:说|讲|写|认为|声称)",
     re.IGNORECASE,
 )
+# What follows in the same clause is asked, denied or believed of the speaker, not stated by them.
+_NOT_STATED = re.compile(
+    r"\b(?:whether|ask(?:s|ed|ing)?\b[^,.;]{0,30}\bif|wonder(?:s|ed|ing)?\b[^,.;]{0,10}\bif"
+    r"|(?:never|didn['’]?t|did not|don['’]?t|do not|doesn['’]?t|does not) (?:say|said|claim|claimed|mean|meant)"
+    r"|(?:thinks|thought|believe[sd]|assume[sd]|(?:you|they|people|[a-z]{3,}s)(?: all)? (?:think|believe|assume))"
+    r"(?= (?:that )?(?:i|we)\b))\b"
+    r"|是否|是不是|以为|没(?:有)?说过?",
+    re.IGNORECASE,
+)
+_CLAUSE_END = re.compile(r"[,，;；.。!！?？\n]")
 _QUOTED_WHOLE = re.compile(r"^\W*[\"“「『].{8,}[\"”」』]\W*$", re.DOTALL)
 _QUOTATION = re.compile(r"[\"“「『][^\"“”「」『』\n]{0,400}[\"”」』]")
 
@@ -67,6 +82,8 @@ def subject_of(said: str | None, speaker: str | None) -> str | None:
     if named:
         return named["name"]
     who = re.sub(r"(?:['’]s|的)$", "", who)
+    if who in _FIRST_PERSON:
+        return first_person(speaker)
     if _POSSESSIVE.match(who):
         return _POSSESSIVE.sub("", who).lower()
     if _CHINESE_POSSESSIVE.match(who) and len(who) > 1:
@@ -97,6 +114,20 @@ def unreal(sentence: str) -> str | None:
 def conditional(sentence: str) -> bool:
     """Opens with "if": it may tell what the speaker wants, but states no fact."""
     return bool(_CONDITION.match(sentence))
+
+
+def not_stated(sentence: str) -> list[tuple[int, int]]:
+    """The parts of a sentence that its speaker does not state: in quotation marks, or asked, denied, believed."""
+    parts = [(match.start() + 1, match.end() - 1) for match in _QUOTATION.finditer(sentence)]
+    for match in _NOT_STATED.finditer(sentence):
+        end = _CLAUSE_END.search(sentence, match.end())
+        parts.append((match.end(), end.start() if end else len(sentence)))
+    return parts
+
+
+def takes_back(sentence: str) -> bool:
+    """Opens by saying that what was said just before was a joke."""
+    return _KIDDING.match(sentence) is not None
 
 
 def without_quotations(sentence: str) -> str:

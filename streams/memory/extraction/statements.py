@@ -12,9 +12,18 @@ from streams.memory.extraction.lang import fold
 from streams.memory.extraction.patterns import Pattern, table
 from streams.memory.extraction.relations import relation, third_person
 from streams.memory.extraction.slots import Slot, slot_for
-from streams.memory.extraction.speakers import PRONOUNS, subject_of
+from streams.memory.extraction.speakers import PRONOUNS, not_stated, subject_of
 
 _PLACEHOLDER = re.compile(r"\[[A-Z][A-Z_]*_\d+\]")
+# "我的狗叫「旺财」": a name is looked for without its quotation marks.
+_NAME_IN_QUOTES = re.compile(r"(?:(?<=[叫是为])|(?<=叫我))[\"“「『](?P<name>[^\"“”「」『』，。\n]{1,12})[\"”」』]")
+# What was so once does not take the place of what is so.
+_ONCE = re.compile(
+    r"\b(?:formerly|previously|back then|in the past|as a (?:kid|child|teenager)|when i was)\b"
+    r"|以前|从前|曾经?|小时候|当年|过去[^，。]{0,3}(?:住|在)",
+    re.IGNORECASE,
+)
+_SINCE_THEN = re.compile(r"\b(?:but|now|then|since)\b|现在|目前|如今|但|后来", re.IGNORECASE)
 _EN_CLAUSE = re.compile(r",\s+(?:and |but |so )?|;\s+|\s+(?:and|but)\s+")
 _EN_BARE_VERB = re.compile(
     r"(?:also |now |currently |just )?(?:work|live|have|love|like|hate|am|was|is|prefer|moved|speak|own|drive"
@@ -23,6 +32,7 @@ _EN_BARE_VERB = re.compile(
 )
 _ZH_CLAUSE = re.compile(r"[，,；;、]\s*")
 _ZH_SUBJECT = re.compile(r"^(我们|咱们?|我(?:的|家)?[\u4e00-\u9fff]{0,3}(?=叫|在|是|今年|住|有|喜欢|对)|我|他|她)")
+_ZH_ADVERB = re.compile(r"(?:现在|目前|如今|最近|一直|以前|之前|从前|原来|小时候|今年|去年)$")
 _ZH_BARE_VERB = re.compile(
     r"^(?:现在|目前|今年|也|还|平时|最近|一直|已经|刚)*(?:搬|在|住|是|叫|今年|有|喜欢|讨厌"
     r"|不吃|对|养|从|爱|\d+岁)"
@@ -45,7 +55,7 @@ class Statement:
 
 def statements(text: str, lang: str, speaker: str | None, named: str | None) -> list[Statement]:
     """All slots that a sentence fills, or the one relation that it says. `named`: whom "she" means, if known."""
-    reduced = contrast(text)
+    reduced = contrast(_NAME_IN_QUOTES.sub(r"\g<name>", text))
     found = list(_slots(reduced.text, lang, speaker, named))
     if len(found) > 1:
         # Each with its own words: two statements of one sentence are two memories.
@@ -83,10 +93,14 @@ def _known(one: Statement, found: list[Statement]) -> bool:
 
 def _slots(text: str, lang: str, speaker: str | None, named: str | None) -> Iterator[Statement]:
     """The slots filled in a text, at most one for each stretch of it."""
+    unsaid = not_stated(text)
     taken: list[tuple[int, int]] = []
     for pattern in table(lang).matching(fold(text)):
         for match in pattern.expression.finditer(text):
             if any(match.start() < end and start < match.end() for start, end in taken):
+                continue
+            # A value may stand in quotation marks, a statement that opens in them was made by somebody else.
+            if any(start <= match.start() < end for start, end in unsaid):
                 continue
             one = _from_match(pattern, match, speaker, named, text)
             if one is not None:
@@ -114,7 +128,7 @@ def _of_bare_clauses(text: str, lang: str, speaker: str | None, named: str | Non
 def _opening_subject(clause: str, lang: str) -> str | None:
     if lang == "zh":
         match = _ZH_SUBJECT.match(clause)
-        return match.group(1) if match else None
+        return _ZH_ADVERB.sub("", match.group(1)) if match else None
     match = _EN_SUBJECT.match(clause)
     return match.group(1).replace("’", "'").split("'")[0] if match else None
 
@@ -139,7 +153,10 @@ def _from_match(
     slot = slot_for(attribute.replace("favourite", "favorite"))
     if pattern.attribute == "*":
         slot = replace(slot, cardinality="single", kind="preference", importance=4)
-    negated = bool(groups.get("n")) or pattern.polarity == "negative"
+    until = match.start("v") if groups.get("v") else match.end()
+    if slot.cardinality == "single" and _ONCE.search(_SINCE_THEN.split(text[:until])[-1]):
+        return Statement(None, subject, why="formerly")
+    negated = bool(groups.get("n") or groups.get("m")) or pattern.polarity == "negative"
     operation = pattern.operation
     if negated and slot.cardinality == "single" and operation == "assert" and ends(text):
         operation = "retract"

@@ -17,7 +17,7 @@ class Pattern:
     """One wording.
 
     Groups of `expression`: `s` subject (`t`: a better one), `a` attribute noun, `v` (or `w`) value, `o` replaced value,
-    `n` negation.
+    `n` (or `m`) negation.
 
     `attribute` may be `*`: then the noun in group `a` names the slot or is the relation itself.
     `value`: what to store when there is no group `v`. Tried only on sentences that hold one of `triggers`.
