@@ -35,6 +35,7 @@ _LONG_TEXT = 2_000  # characters; longer events leave the event loop
 _WORTH = 0.0  # log-odds
 _DOCUMENT = 1_200  # characters; general statements in a pasted text are not the user's
 _LOOK_BACK = 3  # sentences in which "she" may have been named
+_TELLING = 5  # importance of a slot that is read in the middle of a question
 _FREE_SENTENCES = 2  # of a message, beside those that fill a slot
 _RULE, _DATED, _FEELING, _WORK = "standing rule", "dated", "feeling", "working_on"
 _OF_OTHERS = frozenset({"relation", "about somebody", _FEELING})
@@ -209,8 +210,13 @@ def _judge(sentence: Sentence, scene: _Scene, before: list[str], foreign: frozen
         reason = "placeholder_only"
     if reason:
         return _Verdict(sentence, lang, why=reason)
-    if sentence.question or conditional(text):
+    if conditional(text):
         return _Verdict(sentence, lang, why="question" if sentence.question else "condition", open=True)
+    if sentence.question:
+        told = tuple(one for one in _told_first(text, lang, speaker) if one.why not in foreign)
+        if told:
+            return _Verdict(sentence, lang, told, "states " + ", ".join(one.why for one in told))
+        return _Verdict(sentence, lang, why="question", open=True)
     named = last_person([*(m.text for m in scene.earlier[-2:]), *before, text]) if _pronoun(text) else None
     found = tuple(
         _as_task(one, scene, text) for one in statements(text, lang, speaker, named) if one.why not in foreign
@@ -226,6 +232,19 @@ def _judge(sentence: Sentence, scene: _Scene, before: list[str], foreign: frozen
     if _FEELING not in foreign and details.emotion(text):
         return _Verdict(sentence, lang, (Statement(SLOTS[_FEELING], first_person(speaker), why=_FEELING),), _FEELING)
     return _Verdict(sentence, lang, why="nothing_to_keep", open=True)
+
+
+def _told_first(text: str, lang: str, speaker: str | None) -> list[Statement]:
+    """What matters most may stand before a question: "I'm allergic to nuts, what can I eat?" tells, then asks."""
+    comma = _LAST_COMMA.match(text)
+    if comma is None or _ASKS.match(text) or clauses(fold(comma["told"]), lang).questions:
+        return []
+    found = statements(comma["told"], lang, speaker, None)
+    return [
+        replace(one, text=one.text or comma["told"])
+        for one in found
+        if one.slot and one.value and one.slot.importance >= _TELLING
+    ]
 
 
 def _as_task(one: Statement, scene: _Scene, text: str) -> Statement:
@@ -245,6 +264,12 @@ def _dated(text: str, scene: _Scene) -> Slot | None:
     return plan(bare, scene.timing(text).time, scene.said_at)
 
 
+_ASKS = re.compile(
+    r"\W*(?:(?:and|but|so|or|then|also|ok(?:ay)?)\W+)*(?:am|is|are|was|were|do|does|did|have|has|had|can|could|would|will"
+    r"|should|shall|may|might|must|what|how|why|when|where|who|whose|which|suppose|say)(?:n['’]t)?\b",
+    re.IGNORECASE,
+)
+_LAST_COMMA = re.compile(r"(?P<told>.{6,})[,，;；—–]\s*[^,，;；—–]+$", re.DOTALL)
 _PRONOUN = Cued("he she they", r"\b(?:he|she|they)\b|[他她]")
 
 

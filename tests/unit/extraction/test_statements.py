@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from schemas import MemoryType, Message
+from streams.memory.extraction.material import own_words
 from tests.unit.extraction.events import extract, only
 
 SLOTS = [
@@ -200,3 +201,82 @@ def test_a_reminder_for_one_day_is_a_task() -> None:
     candidate = only("明天下午五点提醒我给妈妈打电话")
     assert (candidate.memory_type, candidate.attribute) == (MemoryType.TASK, None)
     assert only("以后每天早上七点提醒我吃药").attribute == "notification_time"
+
+
+def _slots(*texts: str) -> list[tuple[str | None, str | None, str | None]]:
+    return [(c.attribute, c.value, c.polarity) for c in extract(*texts).candidates if c.attribute]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"I have a dog called Rex," the man in the book said.',
+        '书里的主角说："我住在巴黎。"',
+        "上次那句“我喜欢读文言文”是我让你翻译的例句。",
+        "Tom asked whether I live in Oslo.",
+        "She wonders if I work at Siemens.",
+        "My mom thinks I'm a doctor.",
+        "I didn't say I like jazz.",
+        "大家都以为我是医生",
+        "我没说过我喜欢爵士",
+        "I own three yachts. Just kidding!",
+        "I live in Bonn. Kidding, that was a joke.",
+        "我住在月球。开玩笑的啦",
+        "When I was a kid I lived in Rome.",
+        "我以前住在罗马",
+        "我小时候住在罗马",
+        "不要叫我“主人”",
+        "每周一九点提醒我",
+    ],
+)
+def test_what_the_speaker_does_not_state_of_now_fills_no_slot(text: str) -> None:
+    assert _slots(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "attribute", "value", "polarity"),
+    [
+        ("他们以为我住在上海，其实我住在杭州", "city", "杭州", "positive"),
+        ("I'm vegan and she asked whether I eat eggs.", "diet", "vegan", "positive"),
+        ("I was a nurse before but now I work at Halvorsen.", "employer", "Halvorsen", "positive"),
+        ("我小时候住在罗马，现在住在柏林", "city", "柏林", "positive"),
+        ("我的狗叫「旺财」", "name", "旺财", "positive"),
+        ("叫我“老王”就行", "nickname", "老王", "positive"),
+        ("我对花生不过敏", "allergy", "花生", "negative"),
+        ("我对花生并不过敏", "allergy", "花生", "negative"),
+        ("I'm allergic to nuts, what can I eat?", "allergy", "nuts", "positive"),
+        ("我对花生过敏，能吃什么？", "allergy", "花生", "positive"),
+        ("每天九点提醒我", "notification_time", "每天九点", "positive"),
+    ],
+)
+def test_what_they_state_beside_it_does(text: str, attribute: str, value: str, polarity: str) -> None:
+    assert _slots(text) == [(attribute, value, polarity)]
+
+
+def test_a_question_asks_and_states_nothing() -> None:
+    for text in ("If I lived in Berlin, would I need a car?", "Am I allergic to nuts, or not?", "我是不是住在成都？"):
+        assert not extract(text).candidates, text
+
+
+def test_what_is_over_in_chinese_is_taken_back() -> None:
+    candidate = only("我不在华为上班了")
+    assert (candidate.operation, candidate.value) == ("retract", "华为")
+
+
+def test_what_is_mine_is_the_users() -> None:
+    assert only("我的deadline是下周三").subject == "user"
+
+
+def test_a_rule_points_back_in_traditional_characters_too() -> None:
+    said = (Message(role="user", text="周报用表格发"), Message(role="assistant", text="好的"))
+    candidate = only("对，以後都按這個來", context=said)
+    assert candidate.importance == 5
+    assert candidate.content.endswith("周报用表格发")
+
+
+def test_blanked_code_is_read_in_linear_time() -> None:
+    """Each run of blanks would be tried at each of its places: minutes for this text."""
+    code = "    result = compute(value)  \n" * 1_000
+    text = f"I moved to Bonn.\n{code}to: everyone who reads this"
+    assert own_words(text).strip() == "I moved to Bonn."
+    assert len(own_words(text)) == len(text)
