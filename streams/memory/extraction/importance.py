@@ -7,9 +7,9 @@ from streams.memory.extraction.cued import Cued
 # A standing rule is what every later answer has to obey.
 STANDING = Cued(
     "now forward default rule whenever every future ever always never remember",
-    r"\b(?:from now on(?!,? (?:i\b|i['’]|you(?: are| will be|['’]re)))|going forward|by default|as a rule"
+    r"\b(?:from now on(?!,? (?:i\b|i['’]|you(?: are| will be|['’]re)))|going forward\b|by default\b|as a rule\b"
     r"|whenever (?:you|i)\b|every time (?:you|i)\b"
-    r"|for (?:all )?future \w+|don['’]?t ever|in future,)"
+    r"|for (?:all )?future \w+|don['’]?t ever\b|in future,)"
     r"|(?:^|[.!?;,—–-]\s*|\b(?:please|and|but|should|must) )(?:always|never) (?!been\b|had\b|been\b|mind\b|again\b"
     r"|the\b|so\b|as\b)\w+"
     r"|\b(?:please )?remember(?: that)? (?:i\b|i['’]|my\b|this\b)"
