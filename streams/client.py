@@ -339,6 +339,25 @@ class MemoryClient:
         )
         return await self._command(made, schemas.ErasureReceipt, deadline)
 
+    async def find_to_forget(
+        self,
+        query: str,
+        /,
+        *,
+        user_id: str | int,
+        namespace: str | None = None,
+        top_k: int = 20,
+        deadline: float | None = None,
+    ) -> list[schemas.MemoryRecord]:
+        """What `query` finds, replaced and archived memories too, best first: for a person to look at before their ids
+        go to `forget(memory_ids=...)`. Counts as no use of a memory and revives none.
+
+        At most `top_k` (50). Raises as `recall`.
+        """
+        wide = {"include_superseded": True, "include_archived": True, "reinforce": False, "top_k": top_k}
+        found = await self.recall(query, user_id=user_id, namespace=namespace, deadline=deadline, **wide)
+        return [one.memory for one in found.memories]
+
     async def restore(
         self, *memory_ids: str, user_id: str | int, namespace: str | None = None, deadline: float | None = None
     ) -> schemas.RestoreReceipt:

@@ -192,6 +192,7 @@ class SyncMemoryClient:
     supersede = _waiting(MemoryClient.supersede)
     correct = _waiting(MemoryClient.correct)
     forget = _waiting(MemoryClient.forget)
+    find_to_forget = _waiting(MemoryClient.find_to_forget)
     restore = _waiting(MemoryClient.restore)
     re_extract = _waiting(MemoryClient.re_extract)
     recall = _waiting(MemoryClient.recall)

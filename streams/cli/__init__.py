@@ -25,6 +25,7 @@ from streams.cli import (
     recall,
     redact,
     related,
+    restore,
     topics,
     transfer,
     worker,
@@ -46,6 +47,7 @@ recall.register(app)
 explain.register(app)
 related.register(app)
 forget.register(app)
+restore.register(app)
 decay.register(app)
 re_extract.register(app)
 rebuild.register(app)

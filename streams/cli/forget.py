@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import typer
+from rich.table import Table
 
-from schemas import ErasureReceipt
+from schemas import ErasureReceipt, MemoryRecord
 from streams.cli.common import err, fail, out, run, settings_for_client
-from streams.cli.recall import AsJson, Namespace, User
+from streams.cli.recall import AsJson, Namespace, User, plain
 from streams.client import MemoryClient
 
 
@@ -26,6 +29,8 @@ def forget(
     session: Annotated[str | None, typer.Option(help="A session.")] = None,
     event: Annotated[list[str] | None, typer.Option(help="An event id; may be repeated.")] = None,
     memory: Annotated[list[str] | None, typer.Option(help="A memory id; may be repeated.")] = None,
+    query: Annotated[str | None, typer.Option(help="What a recall finds; it is shown before you are asked.")] = None,
+    top_k: Annotated[int, typer.Option(min=1, max=50, help="At most so many memories for --query.")] = 20,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -33,6 +38,21 @@ def forget(
     interval: dict[str, Any] = {
         name: moment(name, text) for name, text in (("since", since), ("until", until)) if text is not None
     }
+    if not yes and not sys.stdin.isatty():
+        fail("nobody to ask: standard input is no terminal. Nothing was forgotten; with --yes it is done unasked", 2)
+    if query is not None and (everything or interval or session or event or memory):
+        fail("--query stands alone: leave out the other scopes", 2)
+    chosen = list(memory or ())
+    if query is not None:
+        found = run(_found(query, namespace, user, top_k))
+        if not found:
+            err.print("nothing is remembered that --query finds; nothing was forgotten")
+            raise typer.Exit(1)
+        err.print(_table(found))
+        err.print(
+            "With them go what repeats them, the messages that they were taken from, and digests that tell of them."
+        )
+        chosen = [record.memory_id for record in found]
     if not yes and not typer.confirm("This can't be undone. Forget?", err=True):
         err.print("nothing was forgotten")
         raise typer.Exit(1)
@@ -44,7 +64,7 @@ def forget(
                 everything=everything,
                 session_id=session,
                 event_ids=tuple(event or ()),
-                memory_ids=tuple(memory or ()),
+                memory_ids=chosen,
                 **interval,
             )
 
@@ -58,6 +78,21 @@ def forget(
         out.print(f"import tasks removed: {receipt.import_tasks}")
     for topic, last in sorted(receipt.kept_until.items()):
         out.print(f"text in {topic} is gone by {last:%Y-%m-%d %H:%M} UTC (retention)")
+
+
+async def _found(query: str, namespace: str, user: str, top_k: int) -> list[MemoryRecord]:
+    async with MemoryClient(settings=settings_for_client(), namespace=namespace) as client:
+        return await client.find_to_forget(query, user_id=user, top_k=top_k)
+
+
+def _table(records: Sequence[MemoryRecord]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("said", "type", "status", "memory", "id"):
+        table.add_column(column, overflow="fold")
+    for record in records:
+        said = f"{record.occurred_at:%Y-%m-%d}"
+        table.add_row(said, record.memory_type, record.status, plain(record.content), plain(record.memory_id))
+    return table
 
 
 def moment(name: str, text: str) -> datetime:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -11,7 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.command import MEMSTREAM, Up, clean_environment, memstream
+from schemas import DecayTick, Tenant
+from streams.cli.common import settings_for_client
+from streams.kafka import make_producer
+from streams.topics import shard_of
+from tests.acceptance.command import MEMSTREAM, PATIENCE_SECONDS, Up, clean_environment, memstream
 
 SAID = (
     "I met Ann Lee in Porto, and her ticket was 42.50 euros.",
@@ -58,6 +64,94 @@ def test_a_dry_run_says_what_a_window_would_do(up: Up) -> None:
     assert "Porto" not in told.stdout + table.stdout + table.stderr
     other = up.memstream("decay", "--dry-run", "--now", later, "--namespace", "sho")
     assert other.stdout == ""
+
+
+def remember(up: Up, user: str, *texts: str) -> None:
+    lines = [{"event_id": f"{user}.{n}", "namespace": "shop", "user_id": user, "text": t} for n, t in enumerate(texts)]
+    told = up.memstream("publish", "-", "--wait", stdin="\n".join(map(json.dumps, lines)))
+    assert told.returncode == 0, told.stderr
+
+
+def exported(up: Up, user: str) -> list[dict[str, str]]:
+    told = up.memstream("export", "--namespace", "shop", "--user", user)
+    assert told.returncode == 0, told.stderr
+    return [json.loads(line) for line in told.stdout.splitlines()]
+
+
+def answered(up: Up, answer: str, *arguments: str) -> tuple[int, str]:
+    """Exit code and standard error of a command that asks a person at a terminal."""
+    person, terminal = os.openpty()
+    try:
+        asking = subprocess.Popen(
+            [MEMSTREAM, *arguments],
+            cwd=up.folder,
+            env=clean_environment(up.settings),
+            stdin=terminal,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        os.write(person, answer.encode())
+        _, said = asking.communicate(timeout=PATIENCE_SECONDS)
+        return asking.returncode, said
+    finally:
+        os.close(person)
+        os.close(terminal)
+
+
+def test_forget_by_a_query_asks_first(up: Up) -> None:
+    remember(up, "u2", "My dog Rex is 3 years old.", "I live in Porto near the river.")
+    asked = ("forget", "--namespace", "shop", "--user", "u2", "--query", "My dog Rex is 3 years old.", "--top-k", "1")
+    before = exported(up, "u2")
+
+    unasked = up.memstream(*asked)
+    assert unasked.returncode == 2
+    assert "--yes" in unasked.stderr
+    assert up.memstream(*asked, "--session", "s", "--yes").returncode == 2
+    code, said = answered(up, "n\n", *asked)
+    assert code == 1
+    assert "nothing was forgotten" in said
+    assert exported(up, "u2") == before
+
+    code, said = answered(up, "y\n", *asked)
+    assert code == 0, said
+    gone = {m["memory_id"] for m in before} - {m["memory_id"] for m in exported(up, "u2")}
+    assert any(memory_id in said for memory_id in gone), "what goes was shown with its id"
+    assert {m["content"] for m in exported(up, "u2")} == {m["content"] for m in before if m["memory_id"] not in gone}
+    assert not [m for m in exported(up, "u2") if "Rex" in m["content"]]
+    assert [m for m in exported(up, "u2") if "Porto" in m["content"]]
+
+    nothing = up.memstream(*asked[:5], "--query", "zzz qqq", "--yes")
+    assert (nothing.returncode, nothing.stdout) == (1, "")
+
+
+def test_restore(up: Up) -> None:
+    remember(up, "u3", "I live in Porto near the river.")
+    settings = settings_for_client(data_dir=up.folder / ".memstream", partitions=2)
+    end = datetime.now(UTC) + timedelta(days=200)
+    shard = shard_of(Tenant(namespace="shop", user_id="u3"))
+
+    async def window_ends() -> None:
+        producer = make_producer(settings, max_request_size=100_000)
+        await producer.start()
+        tick = DecayTick(shard=shard, window_start=end - timedelta(hours=6), window_end=end)
+        topic = settings.topic_prefix + "decay"
+        await producer.send_and_wait(topic, tick.to_bytes(), key=str(shard).encode(), partition=shard % 2)
+        await producer.stop()
+
+    asyncio.run(window_ends())
+    until = datetime.now(UTC) + timedelta(seconds=PATIENCE_SECONDS)
+    while {m["status"] for m in exported(up, "u3")} != {"archived"}:
+        assert datetime.now(UTC) < until, "the window archives what nobody used"
+    ids = [m["memory_id"] for m in exported(up, "u3")]
+
+    unknown = "mem_" + "0" * 32
+    told = up.memstream("restore", "--namespace", "shop", "--user", "u3", *ids, unknown)
+    assert told.returncode == 0, told.stderr
+    assert told.stdout == f"restored: {len(ids)}\n"
+    assert unknown in told.stderr
+    assert "archived" not in {m["status"] for m in exported(up, "u3")}
+    assert up.memstream("restore", "--namespace", "shop", "--user", "u3", unknown).returncode == 1
 
 
 def test_export_rebuild_killed_and_import(up: Up) -> None:
