@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 VISIBLE_SECONDS = 60.0
 HOUR = 3_600_000
 DAY = 24 * HOUR
+# Kafka looks for what to delete every five minutes, and leaves a deleted file for one more.
+DELETED_WITHIN = timedelta(minutes=6)
 # What a stage makes of an event is larger than the event: each thing worth keeping names its place, kind and time.
 MAX_DERIVED_BYTES = 8 * MAX_RECORD_BYTES
 # A dead letter carries its record whole and the headers that say why.
@@ -53,7 +56,8 @@ MAX_DEAD_LETTER_BYTES = MAX_DERIVED_BYTES + DEAD_LETTER_ROOM
 class Topic:
     """One row. `partitioned` topics have `settings.partitions` partitions, the others one.
 
-    `beside`: what else stands on it. `schemas.control` says what tells them apart.
+    `beside`: what else stands on it. `schemas.control` says what tells them apart. `ids_only`: holds ids, times and
+    numbers, and nothing that anybody said.
     """
 
     name: str
@@ -65,6 +69,23 @@ class Topic:
     partitioned: bool = True
     max_bytes: int = MAX_RECORD_BYTES
     beside: tuple[type[BaseModel], ...] = ()
+    ids_only: bool = False
+
+    @property
+    def keeps_text(self) -> timedelta | None:
+        """For how long what was said may stand here after it was written; None where nothing is, or where erasure
+        takes it out by its key.
+
+        Kafka deletes a segment as a whole, when the newest record in it is past the retention.
+        """
+        if self.retention_ms is None or self.ids_only:
+            return None
+        return timedelta(milliseconds=self.retention_ms + self.segment_ms) + DELETED_WITHIN
+
+    @property
+    def segment_ms(self) -> int:
+        """Of a topic with a retention. Kafka's own, a week, would keep what is past the retention for as long."""
+        return (self.retention_ms or 0) // 4
 
     @property
     def models(self) -> tuple[type[BaseModel], ...]:
@@ -80,7 +101,7 @@ class Topic:
         }
         if self.cleanup == "compact":
             return common | {"max.compaction.lag.ms": str(DAY), "delete.retention.ms": str(7 * DAY)}
-        return common | {"retention.ms": str(self.retention_ms)}
+        return common | {"retention.ms": str(self.retention_ms), "segment.ms": str(self.segment_ms)}
 
 
 TOPICS: tuple[Topic, ...] = (
@@ -116,9 +137,10 @@ TOPICS: tuple[Topic, ...] = (
         "clients, http -> memory",
         retention_ms=7 * DAY,
         beside=(RestoreCommand, ReExtractCommand),
+        ids_only=True,
     ),
-    Topic("access", "tenant", Access, "recall -> memory", retention_ms=7 * DAY),
-    Topic("decay", "shard", DecayTick, "memory -> memory", retention_ms=7 * DAY),
+    Topic("access", "tenant", Access, "recall -> memory", retention_ms=7 * DAY, ids_only=True),
+    Topic("decay", "shard", DecayTick, "memory -> memory", retention_ms=7 * DAY, ids_only=True),
     Topic(
         "records",
         "tenant/memory",
@@ -268,7 +290,10 @@ def _problem(topic: Topic, partitions: int, config: Mapping[str, str], settings:
 
 
 def _fits(key: str, found: str | None, wanted: str) -> bool:
-    """A retention may be longer (raised while a backlog is worked off), a size limit larger; the rest is exact."""
+    """A retention may be longer (raised while a backlog is worked off), a size limit larger, and segments are those of
+    the topic's own time; the rest is exact."""
+    if key == "segment.ms":
+        return True
     if found is not None and key in ("retention.ms", "max.message.bytes"):
         return int(found) == -1 or int(found) >= int(wanted)
     return found == wanted

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TypeVar
 
 from pydantic import ValidationError
@@ -44,11 +44,7 @@ from streams.paging import pages
 from streams.ports import Doc, MemoryStore, Where
 from streams.records import Inbound, check_key, cloud_event, reply_to
 from streams.settings import Settings
-from streams.topics import BY_NAME, memory_key
-
-# Topics that still hold text of the user until their retention has passed.
-TEXT_TOPICS = ("conversations", "redacted", "candidates", "dead-letters", "dead-letters.raw", "recall.requests")
-
+from streams.topics import TOPICS, memory_key
 
 # Of a re-extraction: read and sent together.
 EVENTS_AT_ONCE = 100
@@ -140,6 +136,8 @@ class CommandStage(TenantStage):
             return with_what_stands_behind(fence_of(command, newest, at), everything)
 
         fence, doomed = await self._eraser.erase(tenant, drawn, [Outbound("jobs", key, None) for key in finished])
+        # Until now a recall could still answer with what is gone.
+        now = max(at, datetime.now(UTC))
         return ErasureReceipt(
             namespace=command.namespace,
             user_id=command.user_id,
@@ -148,8 +146,9 @@ class CommandStage(TenantStage):
             removed=dict(Counter(record.status.value for record in doomed)),
             import_tasks=len(finished),
             kept_until={
-                self._settings.topic_prefix + name: at + timedelta(milliseconds=BY_NAME[name].retention_ms or 0)
-                for name in TEXT_TOPICS
+                self._settings.topic_prefix + topic.name: now + kept
+                for topic in TOPICS
+                if (kept := topic.keeps_text) is not None
             },
         )
 

@@ -1,0 +1,65 @@
+"""What a receipt of erasure vouches for."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from streams.topics import TOPICS
+from tests.memory_role import MemoryRole, episode, said
+
+AT = datetime(2026, 3, 2, 9, tzinfo=UTC)
+# Names of fields that nobody's words get into.
+IDS = {
+    "schema_version",
+    "namespace",
+    "user_id",
+    "kind",
+    "command_id",
+    "scope",
+    "session_id",
+    "event_ids",
+    "memory_ids",
+    "requested_at",
+    "accessed_at",
+    "since",
+    "until",
+    "partition",
+    "offset",
+    "shard",
+    "window_start",
+    "window_end",
+}
+
+
+async def test_the_receipt_names_every_topic_that_keeps_text_for_a_while() -> None:
+    role = MemoryRole()
+    await role.tell("candidates", said("e1", AT, episode("I live in Porto.")), AT)
+    before = datetime.now(UTC)
+    receipt = await role.forget(AT, "f1", "all")
+    assert receipt.kept_until.keys() == {
+        f"memory.{name}"
+        for name in (
+            "conversations",
+            "redacted",
+            "candidates",
+            "supersede",
+            "recall.requests",
+            "replies.shared",
+            "dead-letters",
+            "dead-letters.raw",
+        )
+    }
+    for topic in TOPICS:
+        if (until := receipt.kept_until.get(f"memory.{topic.name}")) is not None:
+            config = topic.config()
+            longest = timedelta(milliseconds=int(config["retention.ms"]) + int(config["segment.ms"]))
+            assert until > before + longest, topic.name
+
+
+def test_what_is_not_named_has_no_room_for_text() -> None:
+    """A new topic with a retention is named unless it is said to hold ids alone, and then its fields are these."""
+    for topic in TOPICS:
+        if topic.cleanup == "delete" and topic.keeps_text is None:
+            assert topic.models
+            for model in topic.models:
+                assert set(model.model_fields) <= IDS, model.__name__
