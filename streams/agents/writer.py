@@ -129,7 +129,7 @@ class Writer:
         self._redactor = redactor
         self._reply_allowed = reply_allowed
         self._judging = judging
-        self._at_step = at_step
+        self.at_step = at_step
         self._locks: dict[str, tuple[asyncio.Lock, int]] = {}
         self._check_until = 0.0
 
@@ -178,19 +178,19 @@ class Writer:
                     {step.tenant: [event.event_id for _, event in step.events] for step in steps}
                 )
                 fences = {tenant: await self.fences(tenant) for tenant in places}
-                dropped = await self.dropped({c.content for _, event in events for c in event.candidates})
-            self._at_step("read")
+                dropped = await self.dropped({t for _, event in events for c in event.candidates for t in told_by(c)})
+            self.at_step("read")
             for step in steps:
                 step.known = known[step.tenant]
                 self._plan(step, fences[step.tenant], dropped)
             with step_time("embed"):
                 fresh = await embedded(self._embedder, [record for step in steps for record in step.new])
-            self._at_step("embedded")
+            self.at_step("embedded")
             with step_time("settle"):
                 ready = iter(fresh)
                 for step in steps:
                     await self._settle(step, list(islice(ready, len(step.new))))
-            self._at_step("settled")
+            self.at_step("settled")
             await self._write(steps)
             outcomes: dict[int, Outcome] = {}
             for step in steps:
@@ -242,7 +242,7 @@ class Writer:
                 if not event.after_forget and blocked_by(fences, record) is not None:
                     reason = "forgotten"
                     step.forgotten.append(record.memory_id)
-                elif record.content in dropped:
+                elif not dropped.isdisjoint(told_by(item)):
                     metrics.REDACTION_GUARD.inc()
                     reason = "redaction_guard"
                 else:
@@ -349,7 +349,7 @@ class Writer:
         said = {step.tenant: [event for m in step.fresh for event in stated(m.record)] for step in steps}
         with step_time("produce"):
             await self._emitter.send([record for step in steps for record in _records_of(step, said[step.tenant])])
-        self._at_step("acked")
+        self.at_step("acked")
         with step_time("store"):
             for tenant, directives in said.items():
                 if directives:
@@ -365,11 +365,11 @@ class Writer:
             for step in steps:
                 if step.forgotten:
                     await self._store.delete(step.tenant, step.forgotten)
-            self._at_step("memories_written")
+            self.at_step("memories_written")
             await self._store.put_docs_of(
                 {step.tenant: [receipt_doc(receipt) for receipt in step.receipts] for step in steps if step.receipts}
             )
-            self._at_step("receipts_written")
+            self.at_step("receipts_written")
         now = time.time()
         for step in steps:
             if self._judging is not None and step.undecided:
@@ -450,10 +450,12 @@ class Writer:
                 return Duplicate()
             stored = await of_event(self._store, tenant, event.event_id)
             fences = await self.fences(tenant)
-            dropped = await self.dropped({candidate.content for candidate in event.candidates})
+            dropped = await self.dropped({text for item in event.candidates for text in told_by(item)})
+            allowed = [item for item in event.candidates if dropped.isdisjoint(told_by(item))]
+            metrics.REDACTION_GUARD.inc(len(event.candidates) - len(allowed))
             # What is new counts from the command on: for its use, and for what is delivered again of before.
             dated = event.model_copy(update={"appended_at": event.re_extraction.at}) if event.re_extraction else event
-            made = [self.record(tenant, dated, item) for item in event.candidates if item.content not in dropped]
+            made = [self.record(tenant, dated, item) for item in allowed]
             change = replaced_facts(stored, [r for r in made if blocked_by(fences, r, after_forget=True) is None])
             if change is None:
                 return Skipped("forgotten")
@@ -601,6 +603,14 @@ def _receipt(
         occurred_at=event.occurred_at,
         appended_at=event.appended_at,
     )
+
+
+def told_by(item: Statement) -> Iterator[str]:
+    """Its texts, for the guard. What stands in the content as well is looked at there, with the words around it."""
+    yield item.content
+    for text in (item.subject, item.value, item.replaced_value, item.event, *item.entities):
+        if text and text not in item.content:
+            yield text
 
 
 def revised(receipt: Receipt, **changes: object) -> Receipt:
