@@ -273,7 +273,7 @@ class Worker:
         if "extract" in self.roles:
             assert extractor is not None
             dependencies = ("chat",) if settings.extractor == "model" else ()
-            stage = ExtractStage(extractor, with_episodes=settings.episodes, dependencies=dependencies)
+            stage = ExtractStage(extractor, keeps_episodes=settings.keeps_episodes, dependencies=dependencies)
             runner.attach(self._apps["extract"], stage)
         if "memory" in self.roles:
             owned = OwnedStore(store)

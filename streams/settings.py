@@ -15,6 +15,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from streams.errors import ConfigurationError
 
 Role = Literal["redact", "extract", "memory", "recall", "http"]
+Layers = Literal["facts", "facts+episodes"]
 # Each of these is a Faust app and a consumer group; `http` is a client of theirs.
 STREAM_ROLES: tuple[Role, ...] = ("redact", "extract", "memory", "recall")
 ROLES: tuple[Role, ...] = (*STREAM_ROLES, "http")
@@ -100,8 +101,10 @@ class Settings(BaseSettings):
     stay and are marked as ambiguous), or the chat model."""
 
     # What is remembered
-    layers: Literal["facts", "facts+episodes"] = "facts+episodes"
+    layers: Layers = "facts+episodes"
     """Distilled facts only, or also what was said in its own words."""
+    namespace_layers: dict[str, Layers] = Field(default_factory=dict)
+    """JSON object, namespace to `facts` or `facts+episodes`: for namespaces that differ from `layers`."""
     redaction_policy: Path | None = None
     """TOML file laid over the built-in redaction policy."""
     decay_windows: bool = True
@@ -186,10 +189,6 @@ class Settings(BaseSettings):
         return self.http_keys_file or self.data_dir / "http-keys.json"
 
     @cached_property
-    def episodes(self) -> bool:
-        return self.layers == "facts+episodes"
-
-    @cached_property
     def reply_topics(self) -> re.Pattern[str]:
         return re.compile(self.reply_topic_pattern or re.escape(self.topic_prefix) + r"replies\.[A-Za-z0-9._-]+")
 
@@ -197,6 +196,9 @@ class Settings(BaseSettings):
     def retention(self) -> Mapping[str, timedelta]:
         """By namespace; others keep everything."""
         return {namespace: timedelta(days=days) for namespace, days in self.namespace_retention_days.items()}
+
+    def keeps_episodes(self, namespace: str) -> bool:
+        return self.namespace_layers.get(namespace, self.layers) == "facts+episodes"
 
     def timezone_of(self, namespace: str) -> str:
         return self.namespace_timezones.get(namespace, "UTC")

@@ -38,7 +38,7 @@ class InProcess:
         writer = Writer(store, embedder, self.kept, redactor, reply_allowed=lambda _: False)  # type: ignore[arg-type]
         self._stages = (
             RedactStage(redactor, settings),
-            ExtractStage(RuleExtractor(), with_episodes=settings.episodes),
+            ExtractStage(RuleExtractor(), keeps_episodes=settings.keeps_episodes),
             RememberStage(writer),
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from schemas import Candidate, CandidateEvent, RedactedEvent
 from streams.agents.redact import parked_candidate
@@ -21,9 +21,16 @@ class ExtractStage:
     topic = "redacted"
     dead_letters = "dead-letters"
 
-    def __init__(self, extractor: Extractor, *, with_episodes: bool, dependencies: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        extractor: Extractor,
+        *,
+        keeps_episodes: Callable[[str], bool] = lambda namespace: True,
+        dependencies: tuple[str, ...] = (),
+    ) -> None:
+        """`keeps_episodes`: whether a namespace has that layer."""
         self._extractor = extractor
-        self._with_episodes = with_episodes
+        self._keeps_episodes = keeps_episodes
         self.dependencies = dependencies
         # The rules compute; a model is waited for, and asked again when a record beside it fails.
         self.side_by_side = 64 if dependencies else 2
@@ -47,7 +54,7 @@ class ExtractStage:
 
     def _candidates(self, event: RedactedEvent, extraction: Extraction) -> CandidateEvent:
         found: tuple[Candidate, ...] = extraction.candidates
-        if self._with_episodes and event.re_extraction is None:
+        if event.re_extraction is None and self._keeps_episodes(event.namespace):
             found += episodes(event)
         # "My phone number is [PHONE_1]" says nothing without the number, and a dropped sentence leaves no trace.
         found = tuple(without_dropped(c) for c in found if not is_only_placeholders(c.content))

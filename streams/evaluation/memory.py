@@ -48,7 +48,7 @@ class Memory:
         )
         stages = (
             RedactStage(self._redactor, settings),
-            ExtractStage(extractor, with_episodes=settings.episodes),
+            ExtractStage(extractor, keeps_episodes=settings.keeps_episodes),
             RememberStage(writer),
             SupersedeStage(writer),
         )

@@ -55,7 +55,7 @@ def anew(event_id: str, at: datetime, *items: Candidate, name: str = "c", minute
 
 async def extracted(role: MemoryRole) -> list[Inbound]:
     """What was put on `redacted`, through the real stage, as it comes back."""
-    stage = ExtractStage(RuleExtractor(), with_episodes=True)
+    stage = ExtractStage(RuleExtractor())
     made = []
     for sent in [record for record in role.kept.records if record.topic == "redacted"]:
         (outcome,) = await stage.handle([Inbound("redacted", 0, 0, START, sent.key, sent.value, sent.headers)])

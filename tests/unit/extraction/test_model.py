@@ -118,7 +118,7 @@ async def test_a_memory_names_the_extractor_that_read_it() -> None:
     named = []
     for chat in (Scripted(answer(BERGEN)), Scripted(DependencyDown("chat"))):
         extractor = ModelExtractor(chat, fallback=RuleExtractor())
-        stage = ExtractStage(extractor, with_episodes=False, dependencies=("chat",))
+        stage = ExtractStage(extractor, keeps_episodes=lambda _: False, dependencies=("chat",))
         (outcome,) = await stage.handle([record])
         assert isinstance(outcome, Done)
         made = CandidateEvent.from_bytes(outcome.emit[0].value or b"")
