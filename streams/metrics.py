@@ -49,6 +49,12 @@ END_TO_END_SECONDS = Histogram(
 MEMORIES = Counter(
     "memstream_memories", "Memories written, by layer and status.", ["layer", "status"], registry=REGISTRY
 )
+STATUS_CHANGES = Counter(
+    "memstream_status_changes",
+    "Stored memories whose status changed (archived to active: revived), or that went: erased, withdrawn.",
+    ["before", "after"],
+    registry=REGISTRY,
+)
 REDACTIONS = Counter("memstream_redactions", "Spans redacted, by entity.", ["entity"], registry=REGISTRY)
 REDACTION_GUARD = Counter(
     "memstream_redaction_guard_hits", "Memories that the second look before storing refused.", registry=REGISTRY

@@ -118,6 +118,12 @@ DASHBOARDS: dict[str, Sequence[Panel]] = {
     ],
     "lifecycle": [
         rate("Memories written", "memstream_memories_total", "layer, status"),
+        one(
+            "Status of stored memories, changes in a window of 6 h",
+            "sum by (before, after) (increase(memstream_status_changes_total[6h]))",
+            legend="{{before}} {{after}}",
+            about="archived active: revived by an access, a repetition or a restore.",
+        ),
         rate("What the decay windows changed", "memstream_window_changes_total", "change"),
         one(
             "Age of the latest decay window",

@@ -9,10 +9,11 @@ its other episodes come back from the archive first.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from urllib.parse import quote
 
-from schemas import Fence, Layer, MemoryRecord, Source, Tenant
+from schemas import Fence, Layer, MemoryRecord, Source, Supersede, Tenant
+from streams import metrics
 from streams.agents.writer import Writer, directive_doc, directive_outbound
 from streams.emitter import Emitter
 from streams.memory import decay, settle
@@ -22,6 +23,9 @@ from streams.paging import pages
 from streams.ports import Doc, MemoryStore, Where
 from streams.records import cloud_event
 from streams.topics import memory_key
+
+# Points at which a test may stop the process, named in the order above.
+ERASURE_STEPS = ("erasure_acked", "erasure_noted", "erasure_deleted")
 
 
 class Eraser:
@@ -53,22 +57,37 @@ class Eraser:
                 if episode.memory_id not in gone
             ]
             markers = settle.markers(doomed, [r for r in everything if r.memory_id not in gone])
+            notes = [*markers, *await self._without_reasons(tenant, gone, everything=fence.scope == "all")]
             await self._emitter.send(
                 [
                     fence_outbound(tenant, fence),
-                    *(directive_outbound(tenant, event) for event in markers),
+                    *(directive_outbound(tenant, event) for event in notes),
                     *(Outbound("records", memory_key(tenant, memory_id), None) for memory_id in sorted(gone)),
                     *also,
                 ]
             )
-            docs = [directive_doc(event) for event in markers]
+            self._writer.at_step("erasure_acked")
+            docs = [directive_doc(event) for event in notes]
             docs.append(fence_doc(fence))
             await self._store.put_docs(tenant, docs)
+            self._writer.at_step("erasure_noted")
             await self._writer.resettle(tenant, released)
             await self._store.delete(tenant, sorted(gone))
+            self._writer.at_step("erasure_deleted")
             left = {r.memory_id: r for r in everything if r.memory_id not in gone} | {r.memory_id: r for r in released}
             await self._writer.resettle(tenant, speaking_of_the_absent(list(left.values())))
+        for record in doomed:
+            metrics.STATUS_CHANGES.labels(record.status, "erased").inc()
         return fence, doomed
+
+    async def _without_reasons(self, tenant: Tenant, gone: Set[str], *, everything: bool) -> list[Supersede]:
+        """What clients said of memories that go: that one replaced the other stays, why they said so does not."""
+        told = [Supersede.model_validate(doc.body) for doc in await self._store.find_docs(tenant, settle.DIRECTIVES)]
+        return [
+            event.model_copy(update={"reason": ""})
+            for event in told
+            if event.reason and (everything or not gone.isdisjoint((event.old_id, event.new_id)))
+        ]
 
     async def _everything(self, tenant: Tenant) -> list[MemoryRecord]:
         return [r async for page in pages(self._store, tenant, Where(), archives=(False, True)) for r in page]

@@ -381,6 +381,10 @@ class Writer:
         written = Counter((m.record.layer, m.record.status) for step in steps for m in step.fresh)
         for (layer, status), count in written.items():
             metrics.MEMORIES.labels(layer, status).inc(count)
+        moved = Counter((old.status, new.status) for step in steps for old, new in step.changed)
+        for (before, after), count in moved.items():
+            if before is not after:
+                metrics.STATUS_CHANGES.labels(before, after).inc(count)
 
     async def _place(self, tenant: Tenant, changed: Sequence[Change], *, to_archive: bool) -> None:
         """Archived memories live in a collection of their own. Moving one that is there already does nothing."""
@@ -476,6 +480,8 @@ class Writer:
             await self._settle(step, await embedded(self._embedder, change.new))
             step.receipts.append(receipt)
             await self._write([step])
+            for record in change.withdrawn:
+                metrics.STATUS_CHANGES.labels(record.status, "withdrawn").inc()
         return Done()
 
     # supersede

@@ -78,6 +78,8 @@ def forget(
         out.print(f"import tasks removed: {receipt.import_tasks}")
     for topic, last in sorted(receipt.kept_until.items()):
         out.print(f"text in {topic} is gone by {last:%Y-%m-%d %H:%M} UTC (retention)")
+    if receipt.removed:
+        out.print("files of the store may keep deleted bytes until `memstream rebuild` (docs/maintenance.md)")
 
 
 async def _found(query: str, namespace: str, user: str, top_k: int) -> list[MemoryRecord]:
