@@ -50,6 +50,8 @@ from streams.topics import TOPICS, memory_key
 EVENTS_AT_ONCE = 100
 # Kind of the documents that say what became of a command.
 ANSWERS = "answer"
+# Kind of the documents that say what a "forget" found: after a crash it is gone and can't be counted again.
+FOUND = "found"
 
 Answer = TypeVar("Answer", ErasureReceipt, RestoreReceipt, ReExtractReceipt)
 
@@ -127,6 +129,7 @@ class CommandStage(TenantStage):
         jobs = await self._jobs_of(tenant) if command.scope == "all" else {}
         finished = sorted(key for key, value in jobs.items() if Job.from_bytes(value).started_at <= at)
         known = await self._store.get_docs(tenant, "fence", [command.command_id])
+        counted = await self._store.get_docs(tenant, FOUND, [command.command_id])
 
         def drawn(everything: Sequence[MemoryRecord]) -> Fence:
             if known:
@@ -135,7 +138,14 @@ class CommandStage(TenantStage):
             newest = max((r.occurred_at for r in everything if r.created_at <= at), default=None)
             return with_what_stands_behind(fence_of(command, newest, at), everything)
 
-        fence, doomed = await self._eraser.erase(tenant, drawn, [Outbound("jobs", key, None) for key in finished])
+        def noted(doomed: Sequence[MemoryRecord]) -> Sequence[Doc]:
+            removed = dict(Counter(record.status.value for record in doomed))
+            body = {"removed": removed, "import_tasks": len(finished)}
+            return () if counted else (Doc(FOUND, command.command_id, body),)
+
+        tasks = [Outbound("jobs", key, None) for key in finished]
+        fence, _ = await self._eraser.erase(tenant, drawn, tasks, noted)
+        (found,) = await self._store.get_docs(tenant, FOUND, [command.command_id])
         # Until now a recall could still answer with what is gone.
         now = max(at, datetime.now(UTC))
         return ErasureReceipt(
@@ -143,8 +153,8 @@ class CommandStage(TenantStage):
             user_id=command.user_id,
             command_id=command.command_id,
             fence_id=fence.fence_id,
-            removed=dict(Counter(record.status.value for record in doomed)),
-            import_tasks=len(finished),
+            removed=found.body["removed"],
+            import_tasks=found.body["import_tasks"],
             kept_until={
                 self._settings.topic_prefix + topic.name: now + kept
                 for topic in TOPICS

@@ -39,9 +39,10 @@ class Eraser:
         tenant: Tenant,
         fence_of: Callable[[Sequence[MemoryRecord]], Fence],
         also: Sequence[Outbound] = (),
+        noted: Callable[[Sequence[MemoryRecord]], Sequence[Doc]] = lambda doomed: (),
     ) -> tuple[Fence, list[MemoryRecord]]:
         """The fence, and the memories that are gone. `fence_of` draws it around all that the user has; `also`: what
-        the broker must have before anything is deleted."""
+        the broker must have before anything is deleted, `noted`: what the store must have, told of what goes."""
         async with self._writer.locked(tenant):
             everything = await self._everything(tenant)
             if on_their_way := not_replaced_yet(everything):
@@ -68,7 +69,7 @@ class Eraser:
             )
             self._writer.at_step("erasure_acked")
             docs = [directive_doc(event) for event in notes]
-            docs.append(fence_doc(fence))
+            docs += [fence_doc(fence), *noted(doomed)]
             await self._store.put_docs(tenant, docs)
             self._writer.at_step("erasure_noted")
             await self._writer.resettle(tenant, released)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from streams.topics import TOPICS
-from tests.memory_role import MemoryRole, episode, said
+from tests.memory_role import Crash, MemoryRole, episode, fact, said
 
 AT = datetime(2026, 3, 2, 9, tzinfo=UTC)
 # Names of fields that nobody's words get into.
@@ -63,3 +65,25 @@ def test_what_is_not_named_has_no_room_for_text() -> None:
             assert topic.models
             for model in topic.models:
                 assert set(model.model_fields) <= IDS, model.__name__
+
+
+@pytest.mark.parametrize("after_it", [False, True])
+async def test_a_crash_does_not_change_what_the_receipt_says(after_it: bool) -> None:
+    crashes = 0
+    for write in range(1, 50):
+        role = MemoryRole()
+        await role.tell("candidates", said("e1", AT, episode("I live in Porto."), fact("User lives in Porto")), AT)
+        later = AT + timedelta(hours=1)
+        role.crash_at(write, after_it=after_it)
+        try:
+            receipt = await role.forget(later, "f1", "all")
+        except Crash:
+            crashes += 1
+            role.crash_at(0, after_it=False)
+            role.start()
+            receipt = await role.forget(later, "f1", "all")
+        assert receipt.removed == {"active": 2}
+        assert await role.memories() == {}
+        if crashes < write:
+            break
+    assert crashes >= 4
