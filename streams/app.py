@@ -12,6 +12,7 @@ import logging
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, suppress
@@ -521,19 +522,29 @@ def run_worker(
     async def main() -> int:
         worker = Worker(settings, roles, at_step=at_step, on_ready=on_ready)
         loop = asyncio.get_running_loop()
+        in_time = threading.Timer(settings.drain_seconds + STOP_SECONDS, leave)
+        in_time.daemon = True
 
-        def on_signal() -> None:
-            if worker.stopping:
-                leave()
+        def stop() -> None:
             on_stopping()
             worker.stop()
-            loop.call_later(settings.drain_seconds + STOP_SECONDS, leave)
 
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, on_signal)
-        clean = await worker.run()
-        if not clean:
-            leave()
-        return 1 if worker.failed else 0
+        # Not the loop's own handlers and clock: a loop that is held up would never come to them.
+        def on_signal(*_: object) -> None:
+            if in_time.is_alive():
+                leave()
+            in_time.start()
+            loop.call_soon_threadsafe(stop)
+
+        before = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            clean = await worker.run()
+            if not clean:
+                leave()
+            return 1 if worker.failed else 0
+        finally:
+            in_time.cancel()
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
     return uvloop.run(main())

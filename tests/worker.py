@@ -1,7 +1,8 @@
 """A worker process for tests: `python -m tests.worker --roles all`, configured by MEMSTREAM_* like the product.
 
 Prints `ready` when its partitions are assigned. `--crash STEP:N` kills the process (SIGKILL, by its own hand) when the
-writer reaches STEP for the N-th time: the steps are `streams.agents.writer.STEPS`.
+writer reaches STEP for the N-th time: the steps are `streams.agents.writer.STEPS`. `--crash STEP:N:stuck` prints
+`stuck` instead, and holds the event loop up for good.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import argparse
 import os
 import signal
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -27,13 +29,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     settings = load_settings()
     set_up_logs(settings)
-    step, _, count = options.crash.partition(":")
+    step, count, how = (*options.crash.split(":"), "", "")[:3]
     left = int(count or 1)
 
     def at_step(name: str) -> None:
         nonlocal left
         if name == step:
             left -= 1
+            if left == 0 and how == "stuck":
+                print("stuck", flush=True)
+                while True:
+                    time.sleep(1)
             if left == 0:
                 os.kill(os.getpid(), signal.SIGKILL)
 

@@ -13,6 +13,7 @@ import pytest
 
 from schemas import ConversationEvent
 from streams.adapters.kafka_broker import EmbeddedKafka
+from streams.app import HARD_EXIT
 from tests.chaos.test_kill import SEED, assert_same, undisturbed
 from tests.harness import Pipeline, end_state, eventually, free_port, pipeline
 from tests.misbehaving import Misbehaving, Step
@@ -39,6 +40,23 @@ async def status(port: int, path: str) -> int:
         return answer.status
 
 
+async def unready_but_alive(port: int) -> None:
+    """Readiness tells that a dependency is down; liveness does not: waiting is not being stuck."""
+
+    async def unready() -> bool:
+        return await status(port, "readyz") == 503
+
+    await eventually(unready, what="readiness to tell")
+    assert await status(port, "healthz") == 200
+
+
+async def ready_again(port: int) -> None:
+    async def ready() -> bool:
+        return await status(port, "readyz") == 200
+
+    await eventually(ready, what="readiness to come back")
+
+
 async def finished(line: Pipeline, events: list[ConversationEvent]) -> dict[str, Any]:
     await line.all_received({e.event_id for e in events}, seconds=400)
     await line.drained(seconds=200)
@@ -49,15 +67,18 @@ async def finished(line: Pipeline, events: list[ConversationEvent]) -> dict[str,
 async def test_broker_killed_under_load(own_kafka: EmbeddedKafka, kafka: EmbeddedKafka) -> None:
     events = chats(600)
     expected = await undisturbed(kafka, events)
+    port = free_port()
     async with fresh(own_kafka) as line:
-        await line.worker().start()
+        await line.worker(MEMSTREAM_METRICS_PORT=str(port)).start()
         published = asyncio.create_task(line.publish(events))
         await eventually(line.receipts, what="the first receipt")
         await own_kafka.kill()
         await asyncio.sleep(3)
+        assert await status(port, "healthz") == 200
         await own_kafka.start()
         await published
         assert_same(await finished(line, events), expected)
+        await ready_again(port)
 
 
 @pytest.mark.timeout(600)
@@ -72,21 +93,32 @@ async def test_store_down_for_half_a_minute(kafka: EmbeddedKafka) -> None:
         await eventually(line.receipts, what="the first receipt")
         store.kill()
         await line.publish(events[200:])
-
-        async def unready() -> bool:
-            return await status(port, "readyz") == 503
-
-        await eventually(unready, what="readiness to tell")
+        await unready_but_alive(port)
         await asyncio.sleep(30)
         assert await status(port, "healthz") == 200, "waiting is not being stuck"
         await store.start()
         state = await finished(line, events)
         assert_same(state, expected)
+        await ready_again(port)
 
-        async def ready() -> bool:
-            return await status(port, "readyz") == 200
 
-        await eventually(ready, what="readiness to come back")
+@pytest.mark.timeout(600)
+async def test_a_process_whose_loop_is_held_up_is_gone_in_time(kafka: EmbeddedKafka) -> None:
+    events = chats(60)
+    expected = await undisturbed(kafka, events)
+    async with fresh(kafka) as line:
+        stuck = line.worker(crash="acked:2:stuck")
+        await stuck.start()
+        await line.publish(events)
+
+        async def held_up() -> bool:
+            return "stuck" in stuck.tail()
+
+        await eventually(held_up, what="the loop to be held up")
+        stuck.terminate()
+        assert await stuck.gone(seconds=60) == HARD_EXIT, "not killed by anybody else"
+        await line.worker().start()
+        assert_same(await finished(line, events), expected)
 
 
 FAILURES = [
@@ -100,13 +132,18 @@ FAILURES = [
 
 @pytest.mark.timeout(600)
 async def test_embedder_that_misbehaves(kafka: EmbeddedKafka) -> None:
-    events = chats(150)
+    events, port = chats(150), free_port()
     async with Misbehaving(dimension=DIMENSION) as server:
         options = {"embedder": EMBEDDER, "embedder_base_url": server.base_url, "embedder_api_key": "none"}
         expected = await undisturbed(kafka, events, **options)
         bad = [Step("wrong_dimension"), Step("nan"), Step("wrong_count")]
         async with fresh(kafka, **options) as line:
-            await line.worker().start()
+            await line.worker(MEMSTREAM_METRICS_PORT=str(port)).start()
+            server.always("embeddings", Step("status", status=503))
+            await line.publish(events[:10])
+            await unready_but_alive(port)
+            server.always("embeddings", Step())
+            await ready_again(port)
             for failure, part in zip([*FAILURES, bad], range(0, 150, 25), strict=True):
                 server.script("embeddings", *failure)
                 wanted = server.requests("embeddings") + len(failure)
@@ -118,12 +155,17 @@ async def test_embedder_that_misbehaves(kafka: EmbeddedKafka) -> None:
 
 @pytest.mark.timeout(600)
 async def test_language_model_that_misbehaves(kafka: EmbeddedKafka) -> None:
-    events = chats(100)
+    events, port = chats(100), free_port()
     async with Misbehaving() as server:
         options = {"extractor": "model", "chat_base_url": server.base_url, "chat_api_key": "none", "chat_model": "m"}
         expected = await undisturbed(kafka, events, **options)
         async with fresh(kafka, **options) as line:
-            await line.worker().start()
+            await line.worker(MEMSTREAM_METRICS_PORT=str(port)).start()
+            server.always("chat", Step("status", status=503))
+            await line.publish(events[:10])
+            await unready_but_alive(port)
+            server.always("chat", Step())
+            await ready_again(port)
             for failure, part in zip(FAILURES, range(0, 100, 20), strict=True):
                 server.script("chat", *failure)
                 wanted = server.requests("chat") + len(failure)
