@@ -77,8 +77,8 @@ async def test_broker_killed_under_load(own_kafka: EmbeddedKafka, kafka: Embedde
         assert await status(port, "healthz") == 200
         await own_kafka.start()
         await published
-        assert_same(await finished(line, events), expected)
         await ready_again(port)
+        assert_same(await finished(line, events), expected)
 
 
 @pytest.mark.timeout(600)

@@ -134,6 +134,12 @@ class _Weighed:
     found: frozenset[str]
     needed: float
     degraded: tuple[str, ...]
+    with_model: bool
+
+    @property
+    def alone(self) -> bool:
+        """Whether a turn must say something by itself: in answer to a question, where a model tells what is akin."""
+        return self.with_model and not self.understanding.dialogue
 
 
 async def _weigh(
@@ -183,7 +189,7 @@ async def _weigh(
     judged = score(understanding, search.candidates, cosines, weights=weights, usual_cosine=profile.recall)
     clock.lap("score")
     needed = threshold(understanding, len(judged), query is not None, weights)
-    return _Weighed(understanding, judged, found, needed, degraded)
+    return _Weighed(understanding, judged, found, needed, degraded, query is not None)
 
 
 def search_words(understanding: Understanding) -> dict[str, float]:
@@ -201,9 +207,10 @@ def _select(
         if one.record.memory_id not in without and hidden(one.record, request, now) is None
     ]
     least = floor(visible, weighed.needed, weights) if request.threshold else -math.inf
+    by_itself = weights.support_alone if request.threshold and weighed.alone else -math.inf
     return select(
         visible,
-        enough=lambda one: one.support >= least,
+        enough=lambda one: one.support >= least and one.alone >= by_itself,
         worth_of=lambda one: worth(one, weighed.understanding, now, weights),
         top_k=request.top_k,
         weights=weights,
@@ -317,6 +324,8 @@ async def explain_one(
         reasons.append("it says only what has been replaced since")
     if request.threshold and one.support < weighed.needed * weights.threshold_share:
         reasons.append(f"relevance {recalled.relevance:.2f} is too low: too little ties it to the query")
+    elif request.threshold and weighed.alone and one.alone < weights.support_alone:
+        reasons.append("only what was said beside it is tied to the query")
     elif request.threshold and not shown:
         reasons.append("no memory of this tenant is convincing enough for an answer")
     if not reasons:

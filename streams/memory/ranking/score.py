@@ -67,7 +67,8 @@ class Reasons:
 @dataclass(slots=True)
 class Judged:
     """`evidence`, the sum of the weighted parts, orders; `support` says how sure an answer it is and is held against
-    the threshold. `beside`: ids of the turns right before and after among the candidates.
+    the threshold; `alone` is what of it nothing around has lent. `beside`: ids of the turns right before and after
+    among the candidates.
 
     `reasons` is a function: a hundred are judged, and only what is shown is explained.
     """
@@ -75,6 +76,7 @@ class Judged:
     record: MemoryRecord
     evidence: float
     support: float
+    alone: float
     beside: Sequence[str] = ()
     reasons: Callable[[], Reasons] = Reasons
 
@@ -125,6 +127,7 @@ def score(
     added = {term: weight for term, weight in understanding.added.items() if term not in names}
     presence = _presence(found, [*own, *added, *names])
     coverage = _coverage(presence, own, added, for_words)
+    coverage_alone = _coverage(presence, own, added, np.eye(len(found)))
     near = cosines or {}
     own_cosines = np.array([near.get(record.memory_id, 0.0) for record in records])
     cosine = _above_common(own_cosines, for_meaning)
@@ -132,11 +135,12 @@ def score(
     date, when = _dates(records, understanding.periods)
     telling = np.array([float(period is not None and not period.around_now) for period in when])
     slot = np.array([float(fills(record, understanding.slots)) for record in records])
+    to_usual = weights.usual_cosine / usual_cosine
     columns = {
         "words": coverage
         / weights.words_spread
         * (weights.words_of_dialogue if understanding.dialogue else weights.words),
-        "meaning": cosine / weights.meaning_spread * weights.meaning * (weights.usual_cosine / usual_cosine),
+        "meaning": cosine / weights.meaning_spread * weights.meaning * to_usual,
         "person": about * weights.person,
         "date": date * weights.date,
         "asked_for": _asked_for(understanding, records) * weights.asked_for,
@@ -146,13 +150,10 @@ def score(
         # A dialogue looks for what is akin to it, not for an answer.
         columns |= _kinds(found, kinds, linked, weights)
     evidence = np.sum(list(columns.values()), axis=0)
-    support = (
-        coverage * (1.0 if cosines is None else weights.support_words)
-        + _nearest(own_cosines, linked, kinds) * (weights.usual_cosine / usual_cosine)
-        + about * weights.support_person
-        + date * telling * weights.support_date
-        + slot * weights.support_slot
-    )
+    matches = about * weights.support_person + date * telling * weights.support_date + slot * weights.support_slot
+    share = 1.0 if cosines is None else weights.support_words
+    support = coverage * share + _nearest(own_cosines, linked, kinds) * to_usual + matches
+    alone = coverage_alone * share + own_cosines * to_usual + matches
     if not understanding.dialogue:
         support += _untold(records, kinds, weights)
 
@@ -170,7 +171,7 @@ def score(
     for at in np.flatnonzero(linked).tolist():
         beside[at - 1].append(records[at].memory_id)
         beside[at].append(records[at - 1].memory_id)
-    judged = zip(records, evidence.tolist(), support.tolist(), beside, strict=True)
+    judged = zip(records, evidence.tolist(), support.tolist(), alone.tolist(), beside, strict=True)
     return [Judged(*one, reasons=partial(reasons, at)) for at, one in enumerate(judged)]
 
 

@@ -49,6 +49,9 @@ class Weights:
     # A dialogue has many words and no single one that must be met.
     threshold_dialogue: float = -0.115
     usual_cosine: float = 0.35
+    # What a turn must say by itself to be shown, where there is a model: talk of something else that stands beside an
+    # answer borrows nearly all of its support.
+    support_alone: float = 0.25
     # Any two talks share words, so beside the meaning words count less; without a model they are all there is.
     support_words: float = 0.7
     support_person: float = 0.1

@@ -259,3 +259,17 @@ async def test_as_of_answers_from_the_validity(store: EdgeStore, embedder: Embed
     then = (START + timedelta(hours=1)).isoformat()
     assert contents(await ask(store, embedder, "Where does the user live?", as_of=then)) == ["User lives in Bonn"]
     assert contents(await ask(store, embedder, "Where does the user live?")) == ["User lives in Ulm"]
+
+
+async def test_other_talk_beside_an_answer_is_no_answer(store: EdgeStore, embedder: Embedder) -> None:
+    """In one session, a turn after another: each lends what stands beside it its words and its meaning."""
+    said = ("我对花生过敏，点外卖千万别放花生。", "I prefer the window seat when I take a train.", *CLUTTER)
+    records = [memory(f"e{at}", text, sequence=at) for at, text in enumerate(said)]
+    await put(store, embedder, *records)
+    for question, answer in (("Which seat should I book on the train?", said[1]), ("外卖里可以放花生吗？", said[0])):
+        assert contents(await ask(store, embedder, question)) == [answer]
+    request = RecallRequest(namespace=TENANT.namespace, user_id=TENANT.user_id, query="Which seat on the train?")
+    told = await explain_one(
+        request, TENANT, records[0].memory_id, store=store, embedder=embedder, now=NOW, profile=embedder.profile
+    )
+    assert told.kept_out == ("only what was said beside it is tied to the query",)

@@ -14,7 +14,7 @@ DAY = timedelta(days=1)
 
 
 def judged(record: MemoryRecord, evidence: float, *beside: str) -> Judged:
-    return Judged(record, evidence=evidence, support=1, beside=beside)
+    return Judged(record, evidence=evidence, support=1, alone=1, beside=beside)
 
 
 def chosen(*found: Judged, top_k: int = 5, **more: bool) -> list[str]:
