@@ -37,6 +37,7 @@ from streams.health import Health
 from streams.kafka import ssl_context
 from streams.long_text import SWITCH_SECONDS
 from streams.memory.extraction import Extractor, RuleExtractor
+from streams.memory.ranking import weighted
 from streams.memory.redaction import Redactor, load_policy
 from streams.ports import ChatModel, Doc, Embedder, ModelProfile, VectorStore
 from streams.runner import Runner, disarm_commits
@@ -197,6 +198,7 @@ class Worker:
         if not self.roles:
             raise ConfigurationError("the role http needs a port: set MEMSTREAM_HTTP_PORT, 8000 for example")
         self.health = Health(roles_ready=dict.fromkeys(self.roles, False))
+        self._weights = weighted(settings.recall_weights)
         self._at_step = at_step
         self._on_ready = on_ready
         self._stop = asyncio.Event()
@@ -323,7 +325,7 @@ class Worker:
         if "recall" in self.roles:
             profiles = Profiles(store, lambda: changes_from_now(settings))
             stack.push_async_callback(profiles.close)
-            handler = RecallHandler(store, embedder, emitter, redactor, settings, profiles)
+            handler = RecallHandler(store, embedder, emitter, redactor, settings, profiles, self._weights)
             runner.attach_requests(self._apps["recall"], "recall.requests", handler)
         self._runner = runner
         self._background(stack, self._watch_loop())

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from streams.errors import ConfigurationError
 
@@ -129,6 +129,9 @@ class Settings(BaseSettings):
     """Recall requests that a process answers side by side."""
     recall_deadline_seconds: float = Field(default=5.0, gt=0)
     """For requests that name no deadline, counted from their append time."""
+    recall_weights: dict[str, Any] = Field(default_factory=dict)
+    """JSON object, name to number: what counts how much in recall, such as `{"recency": 0.3, "importance": 0.2}`. The
+    names are in `streams/memory/ranking/weights.py`, whose numbers hold for what is not named."""
     reply_topic_pattern: str = ""
     """Replies go only to topics whose whole name matches this regular expression. Empty:
     `<topic_prefix>replies.<service>`."""
@@ -212,6 +215,10 @@ def load_settings(**overrides: object) -> Settings:
     given = {name: value for name, value in overrides.items() if value is not None}
     try:
         return Settings(**given)  # type: ignore[arg-type]
+    except SettingsError as error:
+        field = re.search(r'"(\w+)"', str(error))
+        named = f"MEMSTREAM_{field[1].upper()}" if field else "a variable"
+        raise ConfigurationError(f'{named}: it must be a JSON object, such as {{"name": 1}}') from None
     except ValidationError as error:
         problems = "; ".join(
             f"MEMSTREAM_{'_'.join(str(part) for part in e['loc']).upper()}: {e['msg']}"

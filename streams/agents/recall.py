@@ -28,7 +28,7 @@ from streams.agents.turns import last_turns
 from streams.batches import batched
 from streams.emitter import Emitter
 from streams.errors import BadData, DependencyDown
-from streams.memory.ranking import explain_one, recall
+from streams.memory.ranking import DEFAULT, Weights, explain_one, recall
 from streams.memory.redaction import Redactor
 from streams.memory.turns import turns_block
 from streams.outcome import Outbound
@@ -59,7 +59,9 @@ class RecallHandler:
         redactor: Redactor,
         settings: Settings,
         profiles: Profiles,
+        weights: Weights = DEFAULT,
     ) -> None:
+        self._weights = weights
         self._profiles = profiles
         self._store = store
         self._embedder = embedder
@@ -141,6 +143,7 @@ class RecallHandler:
             embedder=self._embedder,
             now=request.now or record.timestamp,
             profile=self._embedder.profile,
+            weights=self._weights,
             budget_seconds=_left(deadline),
         )
         if request.turns_of is not None:
@@ -176,6 +179,7 @@ class RecallHandler:
             embedder=self._embedder,
             now=request.now or record.timestamp,
             profile=self._embedder.profile,
+            weights=self._weights,
             budget_seconds=_left(deadline),
         )
         return RecallReply(

@@ -14,7 +14,7 @@ from streams.agents.redact import RedactStage
 from streams.agents.writer import Writer
 from streams.emitter import Emitter
 from streams.memory.extraction import Extractor
-from streams.memory.ranking import recall
+from streams.memory.ranking import recall, weighted
 from streams.memory.redaction import Redactor, load_policy
 from streams.outcome import Done, Outbound, Parked
 from streams.paging import pages
@@ -42,6 +42,7 @@ class Memory:
         self._store = store
         self._embedder = embedder
         self._redactor = Redactor(load_policy(settings.redaction_policy))
+        self._weights = weighted(settings.recall_weights)
         self._outbox = _Outbox()
         writer = Writer(
             store, embedder, cast(Emitter, self._outbox), self._redactor, reply_allowed=lambda _topic: False
@@ -88,7 +89,13 @@ class Memory:
             reinforce=False,
         )
         return await recall(
-            request, tenant, store=self._store, embedder=self._embedder, now=now, profile=self._embedder.profile
+            request,
+            tenant,
+            store=self._store,
+            embedder=self._embedder,
+            now=now,
+            profile=self._embedder.profile,
+            weights=self._weights,
         )
 
     async def everything(self, tenant: Tenant) -> list[MemoryRecord]:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Final
+
+from streams.errors import ConfigurationError
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,3 +94,29 @@ class Weights:
 
 
 DEFAULT = Weights()
+
+# One number each; what a turn takes over from those around it comes in pairs and stays as it is.
+SETTABLE: Final = tuple(f.name for f in fields(Weights) if isinstance(getattr(DEFAULT, f.name), int | float))
+_COUNTS: Final = tuple(name for name in SETTABLE if isinstance(getattr(DEFAULT, name), int))
+# Units, and hits without which nothing is found.
+_POSITIVE: Final = (*(name for name in SETTABLE if name.endswith(("_spread", "_width"))), "prefetch", "prefetch_dialogue")
+
+
+def weighted(given: Mapping[str, object]) -> Weights:
+    """`DEFAULT` with other numbers for the names that are given. Raises `ConfigurationError` with all that is wrong."""
+    problems = [problem for name, value in given.items() if (problem := _problem(name, value))]
+    if problems:
+        raise ConfigurationError(f"MEMSTREAM_RECALL_WEIGHTS: {'; '.join(problems)}. Names: {', '.join(SETTABLE)}")
+    return replace(DEFAULT, **given)  # type: ignore[arg-type]
+
+
+def _problem(name: str, value: object) -> str | None:
+    if name not in SETTABLE:
+        return f"there is no weight {name!r}"
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return f"{name} must be a number"
+    if name in _COUNTS and (not isinstance(value, int) or not 0 <= value <= 1000):
+        return f"{name} must be a whole number from 0 to 1000"
+    if name in _POSITIVE and value <= 0:
+        return f"{name} must be above 0"
+    return None

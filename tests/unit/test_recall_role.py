@@ -1,0 +1,107 @@
+"""The role recall, one request at a time: the real store, what it sends is kept instead of sent."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from schemas import MemoryRecord, RecallReply
+from streams.adapters.embedders import make_embedder
+from streams.adapters.store.edge import EdgeStore
+from streams.agents.profiles import Profiles
+from streams.agents.recall import RecallHandler
+from streams.app import Worker
+from streams.emitter import Emitter
+from streams.errors import ConfigurationError
+from streams.memory.lexical import passage_text, sparse_passage
+from streams.memory.ranking import DEFAULT, weighted
+from streams.memory.redaction import Redactor, load_policy
+from streams.ports import Embedder, StoredMemory
+from streams.records import Inbound
+from streams.settings import Settings, load_settings
+from tests.inprocess import Kept
+from tests.unit.ranking.making import START, TENANT, memory
+
+HEADERS = (("reply_to", b"memory.replies.shared"), ("correlation_id", b"1"))
+
+
+class Role:
+    def __init__(self, store: EdgeStore, embedder: Embedder, **more: Any) -> None:
+        self.kept = Kept()
+        self.store, self.embedder = store, embedder
+        redactor = Redactor(load_policy(None))
+        self._handler = RecallHandler(
+            store, embedder, cast(Emitter, self.kept), redactor, Settings(), cast(Profiles, None), **more
+        )
+
+    async def put(self, *records: MemoryRecord) -> None:
+        texts = [passage_text(record) for record in records]
+        vectors = await self.embedder.embed_passages(texts)
+        for record, vector, text in zip(records, vectors, texts, strict=True):
+            await self.store.upsert(record.tenant, [StoredMemory(record, vector, sparse_passage(text))])
+
+    async def ask(self, query: str, **more: Any) -> RecallReply:
+        """Everything that is found, under the threshold as well."""
+        wanted = {"namespace": "shop", "user_id": "1", "query": query, "explain": True, "threshold": False}
+        value = json.dumps(wanted | {"reinforce": False} | more, default=str).encode()
+        await self._handler(
+            Inbound("recall.requests", 0, 0, datetime.now(UTC), TENANT.key.encode(), value, HEADERS)
+        )
+        return RecallReply.from_bytes(self.kept.records.pop().value or b"")
+
+
+@pytest.fixture(scope="module")
+def embedder() -> Embedder:
+    return make_embedder("constant")
+
+
+@pytest.fixture
+async def store(tmp_path: Path, embedder: Embedder) -> AsyncIterator[EdgeStore]:
+    store = EdgeStore(tmp_path / "store", embedder.profile)
+    await store.open()
+    yield store
+    await store.close()
+
+
+async def test_weights_that_are_set_make_the_score(store: EdgeStore, embedder: Embedder) -> None:
+    set_so = load_settings(recall_weights={"relevance": 0, "importance": 0, "recency": 3, "recency_per_day": 0})
+    role = Role(store, embedder, weights=weighted(set_so.recall_weights))
+    await role.put(memory("seat", "I prefer the window seat."))
+    (found,) = (await role.ask("Which seat?")).memories
+    assert found.score == 3
+    (explained,) = (await role.ask("Which seat?", kind="explain", memory_ids=["mem_seat"])).memories
+    assert explained.score == 3
+    (usual,) = (await Role(store, embedder).ask("Which seat?", now=START)).memories
+    assert usual.parts["recency"] == DEFAULT.recency
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"recencyy": 1}, "there is no weight 'recencyy'. Names: relevance, importance, recency,"),
+        ({"before": [1, 2]}, "there is no weight 'before'"),
+        ({"recency": "0.3"}, "recency must be a number"),
+        ({"recency": True}, "recency must be a number"),
+        ({"recency": float("nan")}, "recency must be a number"),
+        ({"recency": [0.1]}, "recency must be a number"),
+        ({"prefetch": 2.5}, "prefetch must be a whole number"),
+        ({"meaning_spread": 0}, "meaning_spread must be above 0"),
+        ({"x": 1, "y": 2}, "there is no weight 'x'; there is no weight 'y'"),
+    ],
+)
+def test_weights_that_mean_nothing_keep_a_worker_from_starting(given: dict[str, Any], says: str) -> None:
+    with pytest.raises(ConfigurationError, match="^MEMSTREAM_RECALL_WEIGHTS: ") as caught:
+        Worker(load_settings(recall_weights=given), ["recall"])
+    assert says in str(caught.value)
+
+
+def test_a_variable_that_is_no_json_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMSTREAM_RECALL_WEIGHTS", '{"recency": secret')
+    with pytest.raises(ConfigurationError, match="^MEMSTREAM_RECALL_WEIGHTS: it must be a JSON object") as caught:
+        load_settings()
+    assert "secret" not in str(caught.value)
