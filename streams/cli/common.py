@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Coroutine
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -31,6 +32,15 @@ err = Console(stderr=True, highlight=False, width=None if sys.stderr.isatty() el
 def fail(message: str, code: int = 1) -> NoReturn:
     err.print(f"[bold red]memstream:[/] {escape(message)}", markup=True, soft_wrap=True)
     sys.exit(code)
+
+
+def moment(name: str, text: str) -> datetime:
+    """Of an option that holds an ISO 8601 time. In UTC, which a time without a zone is taken for."""
+    try:
+        found = datetime.fromisoformat(text)
+        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    except (ValueError, OverflowError):
+        fail(f"--{name}: not a time such as 2026-03-01 or 2026-03-01T09:00:00+08:00", 2)
 
 
 def printable(text: str) -> str:

@@ -13,8 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from streams.adapters.dead_letters import dead_letters
-from streams.cli.common import err, fail, out, run, settings_for_client
-from streams.cli.forget import moment
+from streams.cli.common import err, fail, moment, out, run, settings_for_client
 from streams.dead_letters import Box, Letter, LetterId, Wanted, refusal
 from streams.settings import Settings
 from streams.topics import BY_NAME

@@ -13,8 +13,7 @@ import typer
 from rich.table import Table
 
 from schemas import MemoryRecord, Tenant
-from streams.cli.common import err, fail, out, run, settings_for_client
-from streams.cli.forget import moment
+from streams.cli.common import err, fail, moment, out, run, settings_for_client
 from streams.cli.recall import plain
 from streams.compacted import is_memory, latest
 

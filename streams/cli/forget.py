@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 
 from schemas import ErasureReceipt, MemoryRecord
-from streams.cli.common import err, fail, out, run, settings_for_client
+from streams.cli.common import err, fail, moment, out, run, settings_for_client
 from streams.cli.recall import AsJson, Namespace, User, plain
 from streams.client import MemoryClient
 
@@ -95,12 +94,3 @@ def _table(records: Sequence[MemoryRecord]) -> Table:
         said = f"{record.occurred_at:%Y-%m-%d}"
         table.add_row(said, record.memory_type, record.status, plain(record.content), plain(record.memory_id))
     return table
-
-
-def moment(name: str, text: str) -> datetime:
-    """In UTC, which a time without a zone is taken for."""
-    try:
-        found = datetime.fromisoformat(text)
-        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
-    except (ValueError, OverflowError):
-        fail(f"--{name}: not a time such as 2026-03-01 or 2026-03-01T09:00:00+08:00", 2)

@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from schemas import ReExtractReceipt
-from streams.cli.common import err, out, run, settings_for_client
-from streams.cli.forget import moment
+from streams.cli.common import err, moment, out, run, settings_for_client
 from streams.cli.recall import AsJson, Namespace, User
 from streams.client import MemoryClient
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from typing import Annotated
+from enum import StrEnum
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 
-from schemas import MemoryRecord, RecalledMemory, RecallReply
-from streams.cli.common import err, out, printable, run, settings_for_client
+from schemas import Layer, MemoryRecord, MemoryType, Message, RecalledMemory, RecallReply
+from streams.cli.common import err, fail, moment, out, printable, run, settings_for_client
 from streams.client import MemoryClient
 
 Namespace = Annotated[str, typer.Option(help="Namespace of the user.")]
@@ -17,6 +19,19 @@ User = Annotated[str, typer.Option(help="User id.")]
 AsJson = Annotated[bool, typer.Option("--json", help="The reply as JSON.")]
 # What the ranking saw, as against the weighted parts of the score (`RecalledMemory.parts`).
 EVIDENCE = "evidence."
+# Groups of options in the help.
+WHICH = "Which memories"
+PRINTED = "What is printed"
+_WHOSE = re.compile(r"(?:(?P<role>user|assistant)|<(?P<speaker>[^<>]{1,256})>)\s*[:：]\s*(?P<text>.*)", re.DOTALL)
+
+
+class Form(StrEnum):
+    MEMORIES = "memories"
+    PROMPT = "prompt"
+
+
+def _which(what: str, *names: str) -> Any:
+    return typer.Option(*names, help=f"{what}; may be repeated.", rich_help_panel=WHICH)
 
 
 def register(app: typer.Typer) -> None:
@@ -25,29 +40,72 @@ def register(app: typer.Typer) -> None:
 
 
 def recall(
-    question: Annotated[str, typer.Argument(help="A question, in any language.")],
     namespace: Namespace,
     user: User,
+    question: Annotated[str, typer.Argument(help="A question, in any language. Or give --message.")] = "",
+    message: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Instead of a question: a message of the dialogue so far, oldest first; may be repeated. "
+            "'assistant: …' and '<Anna>: …' say whose it is.",
+            metavar="TEXT",
+        ),
+    ] = None,
     top_k: Annotated[int, typer.Option(min=1, max=50, help="At most so many memories.")] = 5,
-    explain: Annotated[bool, typer.Option("--explain", help="Each part of each score, and why.")] = False,
-    prompt: Annotated[bool, typer.Option("--prompt", help="Print the block for a prompt instead.")] = False,
-    superseded: Annotated[bool, typer.Option("--superseded", help="Also what was replaced.")] = False,
+    layers: Annotated[list[Layer] | None, _which("Of this layer", "--layers", "--layer")] = None,
+    types: Annotated[list[MemoryType] | None, _which("Of this type", "--types", "--type")] = None,
+    tags: Annotated[list[str] | None, _which("With this tag", "--tags", "--tag")] = None,
+    session: Annotated[str | None, typer.Option(help="Said in this session.", rich_help_panel=WHICH)] = None,
+    since: Annotated[
+        str | None,
+        typer.Option(help="Said from this time on (ISO 8601; UTC without an offset).", rich_help_panel=WHICH),
+    ] = None,
+    until: Annotated[str | None, typer.Option(help="Said before this time.", rich_help_panel=WHICH)] = None,
+    as_of: Annotated[str | None, typer.Option(help="What held at this time.", rich_help_panel=WHICH)] = None,
+    about: Annotated[str | None, typer.Option(help="Whom it is about: a name.", rich_help_panel=WHICH)] = None,
+    superseded: Annotated[
+        bool,
+        typer.Option(
+            "--include-superseded", "--superseded", help="Also what was replaced since.", rich_help_panel=WHICH
+        ),
+    ] = False,
+    archived: Annotated[
+        bool, typer.Option("--include-archived", help="Also what was archived.", rich_help_panel=WHICH)
+    ] = False,
+    form: Annotated[
+        Form, typer.Option("--format", help="`prompt`: the block for a prompt.", rich_help_panel=PRINTED)
+    ] = Form.MEMORIES,
+    prompt: Annotated[
+        bool, typer.Option("--prompt", help="The same as --format prompt.", rich_help_panel=PRINTED)
+    ] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Each part of each score, and why.", rich_help_panel=PRINTED)
+    ] = False,
     deadline: Annotated[float, typer.Option(help="Seconds to wait for the reply.")] = 5.0,
     as_json: AsJson = False,
 ) -> None:
     """Ask what is remembered. An empty answer means that nothing relevant was said."""
+    if bool(question.strip()) == bool(message):
+        fail("give either a question or --message", 2)
+    times = {"since": since, "until": until, "as_of": as_of}
+    options: dict[str, Any] = {
+        "messages": tuple(_said(text) for text in message or ()),
+        "top_k": top_k,
+        "layers": tuple(layers or ()),
+        "types": tuple(types or ()),
+        "tags": tuple(tags or ()),
+        "session_id": session,
+        "about": about,
+        "include_superseded": superseded,
+        "include_archived": archived,
+        "explain": explain,
+        "format": (Form.PROMPT if prompt else form).value,
+        **{name: moment(name.replace("_", "-"), text) for name, text in times.items() if text is not None},
+    }
 
     async def ask() -> RecallReply:
         async with MemoryClient(settings=settings_for_client(), namespace=namespace) as memory:
-            return await memory.recall(
-                question,
-                user_id=user,
-                top_k=top_k,
-                explain=explain,
-                include_superseded=superseded,
-                format="prompt" if prompt else "memories",
-                deadline=deadline,
-            )
+            return await memory.recall(question, user_id=user, deadline=deadline, **options)
 
     reply = run(ask())
     if as_json:
@@ -55,7 +113,7 @@ def recall(
         return
     if reply.degraded:
         err.print(f"note: answered without {', '.join(reply.degraded)}")
-    if prompt:
+    if options["format"] == "prompt":
         typer.echo(reply.prompt or "")
     elif explain:
         print_report(reply)
@@ -63,6 +121,18 @@ def recall(
         out.print(memory_table(reply))
     else:
         out.print("nothing relevant is remembered")
+
+
+def _said(text: str) -> Message:
+    """A message of `--message`.
+
+    >>> _said("assistant: Where to?").role, _said("<Anna>: To Bonn.").speaker, _said("https://a.example").text
+    ('assistant', 'Anna', 'https://a.example')
+    """
+    whose = _WHOSE.fullmatch(text.strip())
+    if whose is None:
+        return Message(text=text)
+    return Message(role=whose["role"] or "user", speaker=whose["speaker"], text=whose["text"])
 
 
 def memory_table(reply: RecallReply) -> Table:

@@ -49,9 +49,7 @@ class Role:
         """Everything that is found, under the threshold as well."""
         wanted = {"namespace": "shop", "user_id": "1", "query": query, "explain": True, "threshold": False}
         value = json.dumps(wanted | {"reinforce": False} | more, default=str).encode()
-        await self._handler(
-            Inbound("recall.requests", 0, 0, datetime.now(UTC), TENANT.key.encode(), value, HEADERS)
-        )
+        await self._handler(Inbound("recall.requests", 0, 0, datetime.now(UTC), TENANT.key.encode(), value, HEADERS))
         return RecallReply.from_bytes(self.kept.records.pop().value or b"")
 
 
@@ -95,13 +93,13 @@ async def test_weights_that_are_set_make_the_score(store: EdgeStore, embedder: E
     ],
 )
 def test_weights_that_mean_nothing_keep_a_worker_from_starting(given: dict[str, Any], says: str) -> None:
-    with pytest.raises(ConfigurationError, match="^MEMSTREAM_RECALL_WEIGHTS: ") as caught:
+    with pytest.raises(ConfigurationError, match=r"^MEMSTREAM_RECALL_WEIGHTS: ") as caught:
         Worker(load_settings(recall_weights=given), ["recall"])
     assert says in str(caught.value)
 
 
 def test_a_variable_that_is_no_json_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMSTREAM_RECALL_WEIGHTS", '{"recency": secret')
-    with pytest.raises(ConfigurationError, match="^MEMSTREAM_RECALL_WEIGHTS: it must be a JSON object") as caught:
+    with pytest.raises(ConfigurationError, match=r"^MEMSTREAM_RECALL_WEIGHTS: it must be a JSON object") as caught:
         load_settings()
     assert "secret" not in str(caught.value)

@@ -99,7 +99,11 @@ DEFAULT = Weights()
 SETTABLE: Final = tuple(f.name for f in fields(Weights) if isinstance(getattr(DEFAULT, f.name), int | float))
 _COUNTS: Final = tuple(name for name in SETTABLE if isinstance(getattr(DEFAULT, name), int))
 # Units, and hits without which nothing is found.
-_POSITIVE: Final = (*(name for name in SETTABLE if name.endswith(("_spread", "_width"))), "prefetch", "prefetch_dialogue")
+_POSITIVE: Final = (
+    *(name for name in SETTABLE if name.endswith(("_spread", "_width"))),
+    "prefetch",
+    "prefetch_dialogue",
+)
 
 
 def weighted(given: Mapping[str, object]) -> Weights:
