@@ -14,6 +14,7 @@ from schemas.memory import Layer, MemoryRecord, MemoryType
 # A prompt holds no more.
 MOST_TURNS = 50
 RequestKind = Literal["recall", "get", "history", "profile", "export", "explain", "related", "turns"]
+PromptRole = Literal["system", "user"]
 # How one memory is linked to another, seen from the one that was asked about ("superseded_by": the other replaced it).
 Link = Literal[
     "supersedes",
@@ -59,6 +60,8 @@ class RecallRequest(TenantRecord):
     include_archived: bool = False
     explain: bool = False
     format: Literal["memories", "prompt"] = "memories"
+    # The message that the block goes into, which decides how it introduces itself.
+    prompt_role: PromptRole = "system"
     memory_ids: Annotated[tuple[str, ...], Field(max_length=1000)] = ()
     deadline: Instant | None = None
     now: Instant | None = None

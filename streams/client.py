@@ -428,7 +428,8 @@ class MemoryClient:
         deadline: float | None = None,
         **options: Any,
     ) -> str:
-        """What `recall` finds as a block for a system message, about 150 tokens at most; "" when nothing is relevant.
+        """What `recall` finds as a block for a system message, or with `prompt_role="user"` for a user message that it
+        precedes; about 150 tokens at most; "" when nothing is relevant.
 
         The block says of itself that it is data, and holds nothing that could close it or open a role. With `turns_of`,
         a session, a second one like it has the last turns: 1,200 characters at most.

@@ -148,7 +148,7 @@ class RecallHandler:
         )
         if request.turns_of is not None:
             turns = await self._turns(request)
-            blocks = [reply.prompt, turns_block(turns)]
+            blocks = [reply.prompt, turns_block(turns, request.prompt_role)]
             prompt = None if reply.prompt is None else "\n".join(block for block in blocks if block)
             reply = reply.model_copy(update={"turns": tuple(turns), "prompt": prompt})
         metrics.RECALL_RESULTS.observe(len(reply.memories))

@@ -30,6 +30,11 @@ class Form(StrEnum):
     PROMPT = "prompt"
 
 
+class PlacedIn(StrEnum):
+    SYSTEM = "system"
+    USER = "user"
+
+
 def _which(what: str, *names: str) -> Any:
     return typer.Option(*names, help=f"{what}; may be repeated.", rich_help_panel=WHICH)
 
@@ -78,6 +83,10 @@ def recall(
     prompt: Annotated[
         bool, typer.Option("--prompt", help="The same as --format prompt.", rich_help_panel=PRINTED)
     ] = False,
+    prompt_role: Annotated[
+        PlacedIn,
+        typer.Option(help="The message that the block goes into, before its text.", rich_help_panel=PRINTED),
+    ] = PlacedIn.SYSTEM,
     explain: Annotated[
         bool, typer.Option("--explain", help="Each part of each score, and why.", rich_help_panel=PRINTED)
     ] = False,
@@ -100,6 +109,7 @@ def recall(
         "include_archived": archived,
         "explain": explain,
         "format": (Form.PROMPT if prompt else form).value,
+        "prompt_role": prompt_role.value,
         **{name: moment(name.replace("_", "-"), text) for name, text in times.items() if text is not None},
     }
 

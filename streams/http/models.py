@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validat
 
 from schemas import EventOutcome, Instant, Layer, MemoryRecord, MemoryStatus, MemoryType, Message, Name, Source, TimeRef
 from schemas.events import Zone
-from schemas.recall import MOST_TURNS, RecalledMemory
+from schemas.recall import MOST_TURNS, PromptRole, RecalledMemory
 from streams.http.wish import event, wish
 from streams.imports.conversations import Conversation, Unread, Unusable, decoded
 from streams.imports.formats import Format, read
@@ -168,6 +168,7 @@ class Query(Request):
     timezone: Zone | None = None
     explain: bool = False
     format: Literal["memories", "prompt"] = "memories"
+    prompt_role: PromptRole = Field(default="system", description="The message that the block goes into.")
     turns_of: SessionId | None = Field(default=None, description="A session whose last turns come with the answer.")
     turns: Turns = Field(default=10, description="How many of them.")
 
@@ -187,6 +188,7 @@ class Query(Request):
             "timezone": self.timezone,
             "explain": self.explain,
             "format": self.format,
+            "prompt_role": self.prompt_role,
             "turns_of": self.turns_of,
             "turns": self.turns,
             **self.filters.model_dump(exclude_none=True),

@@ -14,6 +14,7 @@ from typing import Final, Literal
 from zoneinfo import ZoneInfo
 
 from schemas import MemoryRecord, MemoryStatus, RecalledMemory
+from schemas.recall import PromptRole
 from streams.memory.extraction.sentences import sentences
 from streams.memory.lexical import ROLE_NAMES, fold
 
@@ -108,7 +109,7 @@ def prompt_block(
     memories: Sequence[RecalledMemory],
     *,
     lang: Literal["zh", "en"],
-    role: Literal["system", "user"] = "system",
+    role: PromptRole = "system",
     timezone: str | None = None,
 ) -> str:
     """The block for a system message, or for a user message that it precedes; empty when nothing was recalled.

@@ -60,6 +60,7 @@ def request(*arguments: str) -> RecallRequest:
         (["--include-archived"], "include_archived", True),
         (["--format", "prompt"], "format", "prompt"),
         (["--prompt"], "format", "prompt"),
+        (["--prompt-role", "user"], "prompt_role", "user"),
         (["--explain"], "explain", True),
         (["--top-k", "7"], "top_k", 7),
     ],

@@ -103,3 +103,14 @@ def test_a_variable_that_is_no_json_is_named(monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(ConfigurationError, match=r"^MEMSTREAM_RECALL_WEIGHTS: it must be a JSON object") as caught:
         load_settings()
     assert "secret" not in str(caught.value)
+
+
+async def test_the_block_is_made_for_the_message_it_goes_into(store: EdgeStore, embedder: Embedder) -> None:
+    role = Role(store, embedder)
+    await role.put(memory("seat", "I prefer the window seat."))
+    asked = {"format": "prompt", "turns_of": "s"}
+    system = (await role.ask("Which seat?", **asked)).prompt or ""
+    user = (await role.ask("Which seat?", prompt_role="user", **asked)).prompt or ""
+    assert system.count("memory system") == 0
+    assert user.count("memory system") == 2  # the memories' block and the turns'
+    assert [line for line in user.splitlines() if "“" in line] == [line for line in system.splitlines() if "“" in line]

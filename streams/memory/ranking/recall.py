@@ -266,7 +266,8 @@ async def recall(
     clock.lap("select")
     prompt = None
     if request.format == "prompt":
-        prompt = prompt_block(memories, lang=weighed.understanding.lang, timezone=request.timezone)
+        lang = weighed.understanding.lang
+        prompt = prompt_block(memories, lang=lang, role=request.prompt_role, timezone=request.timezone)
         clock.lap("prompt")
     return RecallReply(memories=memories, prompt=prompt, degraded=weighed.degraded, timings_ms=clock.steps)
 

@@ -102,6 +102,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("query", {"query": "q", "filters": {"user_id": "other"}}, "filters.user_id"),
     ("query", {"query": "q", "filters": {"types": ["secret"]}}, "filters.types.0"),
     ("query", {"query": "q", "format": "html"}, "format"),
+    ("query", {"query": "q", "prompt_role": "assistant"}, "prompt_role"),
     ("update", {"memory_id": "m"}, "content"),
     ("delete", {}, "memory_ids"),
     ("delete", {"filters": {}}, "filter"),

@@ -9,7 +9,7 @@ import pytest
 
 from streams.client import BadRequest, DeadlineExceeded, MemoryClientError, TooLarge, Unavailable
 from streams.http import problems, wish
-from streams.http.models import Erased, Filters, Profile, Write
+from streams.http.models import Erased, Filters, Profile, Query, Write
 from tests.unit.http.gateway import RECORD
 
 LATER = datetime(2026, 2, 1, tzinfo=UTC)
@@ -100,3 +100,9 @@ def test_errors_of_the_client_have_a_status(error: MemoryClientError, status: in
     problem = problems.of_client(error)
     assert problem.status_code == status
     assert (problem.headers or {}).get("Retry-After") == retry_after
+
+
+def test_a_block_may_be_asked_for_a_user_message() -> None:
+    asked = Query(user_id="u", query="q", format="prompt", prompt_role="user")
+    assert asked.options()["prompt_role"] == "user"
+    assert Query(user_id="u", query="q").options()["prompt_role"] == "system"
