@@ -30,6 +30,7 @@ from streams.emitter import Emitter
 from streams.errors import BadData, DependencyDown
 from streams.memory.ranking import DEFAULT, Weights, explain_one, recall
 from streams.memory.redaction import Redactor
+from streams.memory.redaction.placeholders import without_placeholders
 from streams.memory.turns import turns_block
 from streams.outcome import Outbound
 from streams.paging import pages
@@ -137,7 +138,7 @@ class RecallHandler:
 
     async def _recall(self, record: Inbound, request: RecallRequest, deadline: datetime) -> RecallReply:
         reply = await recall(
-            self._redacted(request),
+            redacted(request, self._redactor),
             request.tenant,
             store=self._store,
             embedder=self._embedder,
@@ -161,18 +162,9 @@ class RecallHandler:
     async def _turns(self, request: RecallRequest) -> Sequence[Turn]:
         return await last_turns(self._store, request.tenant, request.turns_of or "", request.turns)
 
-    def _redacted(self, request: RecallRequest) -> RecallRequest:
-        session = self._redactor.session()
-        return request.model_copy(
-            update={
-                "query": session.redact(request.query).text,
-                "messages": tuple(m.model_copy(update={"text": session.redact(m.text).text}) for m in request.messages),
-            }
-        )
-
     async def _explain(self, record: Inbound, request: RecallRequest, deadline: datetime) -> RecallReply:
         explained = await explain_one(
-            self._redacted(request),
+            redacted(request, self._redactor),
             request.tenant,
             request.memory_ids[0],
             store=self._store,
@@ -245,6 +237,21 @@ class RecallHandler:
         except DependencyDown as error:
             # A lost access costs some importance, never a memory.
             log.warning("an access was not recorded: %s", error)
+
+
+def redacted(request: RecallRequest, redactor: Redactor) -> RecallRequest:
+    """Without what must not be logged, cached or sent to a model: in the question, the messages and the names given."""
+    session = redactor.session()
+
+    def name(given: str | None) -> str | None:
+        cleaned = session.redact(given).text if given else ""
+        return cleaned if without_placeholders(cleaned).strip() else None
+
+    messages = tuple(
+        m.model_copy(update={"text": session.redact(m.text).text, "speaker": name(m.speaker)}) for m in request.messages
+    )
+    query = session.redact(request.query).text
+    return request.model_copy(update={"query": query, "messages": messages, "about": name(request.about)})
 
 
 def _unscored(records: list[MemoryRecord]) -> list[RecalledMemory]:

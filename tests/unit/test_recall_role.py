@@ -10,11 +10,11 @@ from typing import Any, cast
 
 import pytest
 
-from schemas import MemoryRecord, RecallReply
+from schemas import MemoryRecord, RecallReply, RecallRequest
 from streams.adapters.embedders import make_embedder
 from streams.adapters.store.edge import EdgeStore
 from streams.agents.profiles import Profiles
-from streams.agents.recall import RecallHandler
+from streams.agents.recall import RecallHandler, redacted
 from streams.app import Worker
 from streams.emitter import Emitter
 from streams.errors import ConfigurationError
@@ -114,3 +114,23 @@ async def test_the_block_is_made_for_the_message_it_goes_into(store: EdgeStore, 
     assert system.count("memory system") == 0
     assert user.count("memory system") == 2  # the memories' block and the turns'
     assert [line for line in user.splitlines() if "“" in line] == [line for line in system.splitlines() if "“" in line]
+
+
+@pytest.mark.parametrize(
+    ("given", "left"),
+    [
+        ("Caroline", "Caroline"),
+        ("王小二", "王小二"),
+        ("Jean-Luc O'Neil", "Jean-Luc O'Neil"),
+        ("李明 13800138000", "李明 [PHONE_1]"),
+        ("13800138000", None),
+        ("my password is hunter2!", None),
+        (None, None),
+    ],
+)
+def test_names_in_a_request_are_redacted_like_its_text(given: str | None, left: str | None) -> None:
+    asked = {"query": "Which seat?", "about": given, "messages": [{"text": "hi", "speaker": given}]}
+    request = RecallRequest.model_validate({"namespace": "shop", "user_id": "1", **asked})
+    cleaned = redacted(request, Redactor(load_policy(None)))
+    assert (cleaned.about, cleaned.messages[0].speaker) == (left, left)
+    assert cleaned.query == request.query
