@@ -160,10 +160,13 @@ def chat_of(settings: Settings) -> OpenAIChatModel:
 
 
 def model_extractor_of(settings: Settings, chat: ChatModel) -> ModelExtractor:
+    """Raises `ConfigurationError` for a prompt file that can't be used."""
     from streams.memory.extraction import ModelExtractor
+    from streams.memory.extraction.prompt import read_prompt
 
     return ModelExtractor(
         chat,
+        prompt=read_prompt(settings.extraction_prompt) if settings.extraction_prompt else None,
         deadline_seconds=settings.chat_deadline_seconds,
         max_tokens=settings.chat_max_tokens,
         fallback=RuleExtractor() if settings.chat_when_down == "rules" else None,

@@ -81,6 +81,8 @@ class Settings(BaseSettings):
     """Thresholds of the embedder as `memstream calibrate` wrote them. Empty: those that memstream has of it."""
     extractor: Literal["rules", "model"] = "rules"
     """`rules` work offline; `model` asks a chat model."""
+    extraction_prompt: Path | None = None
+    """TOML file with what `extractor` = `model` asks, its own version in it. Empty: the built-in prompt."""
     chat_base_url: str = ""
     """Of an OpenAI-compatible endpoint (OpenAI, Ollama, vLLM). Empty: OpenAI's."""
     chat_api_key: SecretStr = SecretStr("")

@@ -99,6 +99,12 @@ async def test_eval_prints_its_table(server: Misbehaving, tmp_path: Path) -> Non
     assert figures["dimensions"]["accuracy"]["share"] == 1.0
     assert server.requests("chat") == 1
 
+    own = tmp_path / "own.toml"
+    own.write_text('version = "own-7"\nsystem = "Pick out what matters."', encoding="utf-8")
+    asked = {"MEMSTREAM_EXTRACTION_PROMPT": str(own)}
+    await told(server, tmp_path, "eval", "standard", "--cases", str(tmp_path), "--set", "known", **asked)
+    assert server.bodies("chat")[-1]["messages"][0] == {"role": "system", "content": "Pick out what matters."}
+
     server.always("chat", Step(content="sorry"))
     shown = await told(server, tmp_path, "eval", "standard", "--cases", str(tmp_path), "--set", "known")
     assert shown.returncode == 1

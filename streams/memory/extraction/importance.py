@@ -1,4 +1,4 @@
-"""Importance of a fact from 1 to 5, from signals that the documentation lists."""
+"""Importance of a fact from 1 to 5, from the signals that docs/extending.md lists."""
 
 from __future__ import annotations
 

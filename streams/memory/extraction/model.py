@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cache
-from importlib.resources import files
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -20,6 +17,7 @@ from streams.memory.extraction.gate import gate, placeholder_only, says_somethin
 from streams.memory.extraction.grounding import grounded
 from streams.memory.extraction.lang import fold, is_chinese, language, words
 from streams.memory.extraction.material import own_words
+from streams.memory.extraction.prompt import Prompt, load_prompt
 from streams.memory.extraction.reply import items, reply_schema
 from streams.memory.extraction.result import Extraction, Extractor, SentenceTrace
 from streams.memory.extraction.rules import MAX_CANDIDATES, main_reason, validity
@@ -33,22 +31,6 @@ _MAX_CHARS = 12_000  # of message text in one call: small models have 8k tokens 
 _CONTEXT_MESSAGES, _CONTEXT_CHARS = 6, 300
 _NUDGE = 'That was not usable. Answer again with one JSON object only: {"memories": [...]}.'
 _THE_USER = frozenset({"user", "the user", "me", "i", "myself", "用户", "我", "本人", "使用者", ""})
-
-
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    version: str
-    system: str
-    examples: tuple[tuple[str, str], ...]
-
-
-@cache
-def load_prompt(name: str = "facts-1") -> Prompt:
-    """A prompt file of the package `prompts`, by name."""
-    text = files("streams.memory.extraction").joinpath("prompts", f"{name}.toml").read_text(encoding="utf-8")
-    raw = tomllib.loads(text)
-    pairs = tuple((example["user"].strip(), example["assistant"].strip()) for example in raw["examples"])
-    return Prompt(raw["version"], raw["system"].strip(), pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +134,8 @@ def _batches(readable: Sequence[Passage]) -> Iterator[list[Passage]]:
 def build_turns(event: RedactedEvent, batch: Sequence[Passage], prompt: Prompt) -> list[ChatTurn]:
     """The conversation with the model: instructions, examples as turns, then the messages by number."""
     turns = [ChatTurn("system", prompt.system)]
-    for asked, answered in prompt.examples:
-        turns += [ChatTurn("user", asked), ChatTurn("assistant", answered)]
+    for example in prompt.examples:
+        turns += [ChatTurn("user", example.user), ChatTurn("assistant", example.assistant)]
     lines = [
         f"context: {_name(message)}: {_line(message.text[:_CONTEXT_CHARS])}"
         for message in event.context[-_CONTEXT_MESSAGES:]

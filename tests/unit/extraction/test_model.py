@@ -14,7 +14,8 @@ from streams.adapters.openai_calls import CallPolicy
 from streams.agents.extract import ExtractStage
 from streams.errors import BadData, DependencyDown, Refused
 from streams.memory.extraction import Extraction, ModelExtractor, RuleExtractor
-from streams.memory.extraction.model import assemble, build_turns, load_prompt
+from streams.memory.extraction.model import assemble, build_turns
+from streams.memory.extraction.prompt import load_prompt
 from streams.outcome import Done
 from streams.ports import ChatReply, ChatTurn
 from streams.records import Inbound
@@ -164,7 +165,7 @@ def test_what_was_not_said_is_removed(invented: dict[str, Any]) -> None:
 
 
 def test_the_examples_of_the_prompt_never_come_back() -> None:
-    examples = [found for _, answered in load_prompt().examples for found in json.loads(answered)["memories"]]
+    examples = [found for one in load_prompt().examples for found in json.loads(one.assistant)["memories"]]
     assert examples
     for said in ("I moved from Oslo to Bergen.", "我从奥斯陆搬到了卑尔根。"):
         assert assemble(examples, event(said)).candidates == ()
