@@ -111,7 +111,7 @@ class RecalledMemory(WireModel):
 
 class RecallReply(WireModel):
     """`memories` best first, `turns` oldest first. `degraded` names what was left out ("dense" when the model was slow
-    or down).
+    or down, "rewrite" when the chat model was).
 
     Kind "explain" has the one memory (none: the tenant has no such memory), its `rank` in the answer, from 1, and in
     `kept_out` each reason in words why it is not in the answer.

@@ -28,6 +28,7 @@ from streams.agents.memory import AccessStage, RememberStage, SupersedeStage
 from streams.agents.profiles import Profiles, changes_from_now
 from streams.agents.recall import RecallHandler
 from streams.agents.redact import RedactStage
+from streams.agents.rewriting import Rewriter
 from streams.agents.timer import SYSTEM, WRITER, WindowTimer
 from streams.agents.writer import AtStep, Writer
 from streams.compacted import latest
@@ -326,9 +327,17 @@ class Worker:
                 self._background(stack, timer.run())
             self._background(stack, _flush_for_ever(store))
         if "recall" in self.roles:
+            rewriter: Rewriter | None = None
+            if settings.recall_rewrite == "model":
+                rewriter = Rewriter(
+                    self._chat(stack, "MEMSTREAM_RECALL_REWRITE=model"),
+                    budget_seconds=settings.recall_rewrite_seconds,
+                    call_seconds=settings.chat_deadline_seconds,
+                )
+                stack.push_async_callback(rewriter.close)
             profiles = Profiles(store, lambda: changes_from_now(settings))
             stack.push_async_callback(profiles.close)
-            handler = RecallHandler(store, embedder, emitter, redactor, settings, profiles, self._weights)
+            handler = RecallHandler(store, embedder, emitter, redactor, settings, profiles, self._weights, rewriter)
             runner.attach_requests(self._apps["recall"], "recall.requests", handler)
         self._runner = runner
         self._background(stack, self._watch_loop())
@@ -362,7 +371,7 @@ class Worker:
         return model_extractor_of(settings, chat), lambda: chat.complete([ChatTurn("user", "ping")], max_tokens=1)
 
     def _chat(self, stack: AsyncExitStack, wanted_by: str) -> OpenAIChatModel:
-        """One for the extractor and the judge: the requests in a minute are those of the worker."""
+        """One for all who ask it: the requests in a minute are those of the worker."""
         if not self.settings.chat_model:
             raise ConfigurationError(f"{wanted_by} needs MEMSTREAM_CHAT_MODEL (and MEMSTREAM_CHAT_BASE_URL)")
         if self._chat_model is None:

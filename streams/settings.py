@@ -88,7 +88,7 @@ class Settings(BaseSettings):
     chat_api_key: SecretStr = SecretStr("")
     """Never printed."""
     chat_model: str = ""
-    """Name of the chat model; needed for `extractor` = `model` and `judge` = `model`."""
+    """Name of the chat model; needed for `model` in `extractor`, `judge` and `recall_rewrite`."""
     chat_max_tokens: int = Field(default=1500, ge=1)
     """Of one answer. What was complete before an answer was cut off counts."""
     chat_deadline_seconds: float = Field(default=60.0, gt=0)
@@ -131,6 +131,11 @@ class Settings(BaseSettings):
     """Recall requests that a process answers side by side."""
     recall_deadline_seconds: float = Field(default=5.0, gt=0)
     """For requests that name no deadline, counted from their append time."""
+    recall_rewrite: Literal["off", "model"] = "off"
+    """`model`: the chat model adds a few search words to each question. Late or down, the question goes without, and
+    the reply says so in `degraded`."""
+    recall_rewrite_seconds: float = Field(default=0.3, gt=0)
+    """A recall waits this long for those words. A later answer is kept for when the same is asked again."""
     recall_weights: dict[str, Any] = Field(default_factory=dict)
     """JSON object, name to number: what counts how much in recall, such as `{"recency": 0.3, "importance": 0.2}`. The
     names are in `streams/memory/ranking/weights.py`, whose numbers hold for what is not named."""

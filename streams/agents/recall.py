@@ -24,11 +24,13 @@ from schemas import (
 from streams import metrics
 from streams.agents.profiles import Profiles
 from streams.agents.related import related
+from streams.agents.rewriting import Rewriter
 from streams.agents.turns import last_turns
 from streams.batches import batched
 from streams.emitter import Emitter
 from streams.errors import BadData, DependencyDown
 from streams.memory.ranking import DEFAULT, Weights, explain_one, recall
+from streams.memory.ranking.rewrite import asked
 from streams.memory.redaction import Redactor
 from streams.memory.redaction.placeholders import without_placeholders
 from streams.memory.turns import turns_block
@@ -43,6 +45,8 @@ log = logging.getLogger(__name__)
 
 # Kept for the reply's own way through the broker.
 REPLY_MARGIN_SECONDS = 0.05
+# Of the time that is left, what other words for the question may take.
+REWRITE_SHARE = 0.3
 EXPORT_PAGE = 200
 RELATED_PAGE = 50
 # A request that would wait for longer would keep its place from others for longer.
@@ -61,7 +65,9 @@ class RecallHandler:
         settings: Settings,
         profiles: Profiles,
         weights: Weights = DEFAULT,
+        rewriter: Rewriter | None = None,
     ) -> None:
+        self._rewriter = rewriter
         self._weights = weights
         self._profiles = profiles
         self._store = store
@@ -137,8 +143,10 @@ class RecallHandler:
             await self._reply(record, request.tenant, target, reply)
 
     async def _recall(self, record: Inbound, request: RecallRequest, deadline: datetime) -> RecallReply:
+        cleaned = redacted(request, self._redactor)
+        words, without = await self._rewritten(cleaned, deadline)
         reply = await recall(
-            redacted(request, self._redactor),
+            cleaned,
             request.tenant,
             store=self._store,
             embedder=self._embedder,
@@ -146,7 +154,10 @@ class RecallHandler:
             profile=self._embedder.profile,
             weights=self._weights,
             budget_seconds=_left(deadline),
+            rewritten=words,
         )
+        if without:
+            reply = reply.model_copy(update={"degraded": reply.degraded + without})
         if request.turns_of is not None:
             turns = await self._turns(request)
             blocks = [reply.prompt, turns_block(turns, request.prompt_role)]
@@ -162,9 +173,18 @@ class RecallHandler:
     async def _turns(self, request: RecallRequest) -> Sequence[Turn]:
         return await last_turns(self._store, request.tenant, request.turns_of or "", request.turns)
 
+    async def _rewritten(self, request: RecallRequest, deadline: datetime) -> tuple[str, tuple[str, ...]]:
+        """Words to add to the question, and what the reply has to do without."""
+        if self._rewriter is None:
+            return "", ()
+        words = await self._rewriter.words(asked(request), _left(deadline) * REWRITE_SHARE)
+        return words, () if words else ("rewrite",)
+
     async def _explain(self, record: Inbound, request: RecallRequest, deadline: datetime) -> RecallReply:
+        cleaned = redacted(request, self._redactor)
+        words, without = await self._rewritten(cleaned, deadline)
         explained = await explain_one(
-            redacted(request, self._redactor),
+            cleaned,
             request.tenant,
             request.memory_ids[0],
             store=self._store,
@@ -173,13 +193,14 @@ class RecallHandler:
             profile=self._embedder.profile,
             weights=self._weights,
             budget_seconds=_left(deadline),
+            rewritten=words,
         )
         return RecallReply(
             kind="explain",
             memories=() if explained.recalled is None else (explained.recalled,),
             rank=explained.rank,
             kept_out=explained.kept_out,
-            degraded=explained.degraded,
+            degraded=explained.degraded + without,
         )
 
     async def _pages(self, request: RecallRequest) -> AsyncIterator[list[RecalledMemory]]:

@@ -11,10 +11,12 @@ from typing import Any, cast
 import pytest
 
 from schemas import MemoryRecord, RecallReply, RecallRequest
+from streams.adapters.chat import OpenAIChatModel
 from streams.adapters.embedders import make_embedder
 from streams.adapters.store.edge import EdgeStore
 from streams.agents.profiles import Profiles
 from streams.agents.recall import RecallHandler, redacted
+from streams.agents.rewriting import Rewriter
 from streams.app import Worker
 from streams.emitter import Emitter
 from streams.errors import ConfigurationError
@@ -25,6 +27,7 @@ from streams.ports import Embedder, StoredMemory
 from streams.records import Inbound
 from streams.settings import Settings, load_settings
 from tests.inprocess import Kept
+from tests.misbehaving import Misbehaving, Step
 from tests.unit.ranking.making import START, TENANT, memory
 
 HEADERS = (("reply_to", b"memory.replies.shared"), ("correlation_id", b"1"))
@@ -134,3 +137,22 @@ def test_names_in_a_request_are_redacted_like_its_text(given: str | None, left: 
     cleaned = redacted(request, Redactor(load_policy(None)))
     assert (cleaned.about, cleaned.messages[0].speaker) == (left, left)
     assert cleaned.query == request.query
+
+
+@pytest.mark.parametrize(("step", "found"), [(Step(content="vegetarian diet"), True), (Step("refuse"), False)])
+async def test_other_words_find_more_and_their_lack_is_said(
+    store: EdgeStore, embedder: Embedder, step: Step, found: bool
+) -> None:
+    async with Misbehaving() as server:
+        server.always("chat", step)
+        chat = OpenAIChatModel("m", base_url=server.base_url)
+        role = Role(store, embedder, rewriter=Rewriter(chat, budget_seconds=30, call_seconds=0.5))
+        await role.put(memory("diet", "My sister is a vegetarian."))
+        reply = await role.ask("What could I cook? Call 13800138000")
+        told = await role.ask("What could I cook?", kind="explain", memory_ids=["mem_diet"])
+        sent = [body["messages"][-1]["content"] for body in server.bodies("chat")]
+        await chat.close()
+    assert reply.degraded == told.degraded == (() if found else ("rewrite",))
+    assert ("kindred words" in reply.memories[0].why) is found
+    assert all("13800138000" not in text for text in sent)
+    assert any("[PHONE_1]" in text for text in sent)

@@ -68,6 +68,8 @@ class Understanding:
     asks: Literal["time", "number"] | None
     # Attributes of oneself that the question asks for.
     slots: frozenset[str] = frozenset()
+    # What a chat model said in other words, for the dense search.
+    rewritten: str = ""
 
 
 def understand(request: RecallRequest, now: datetime, weights: Weights) -> Understanding:

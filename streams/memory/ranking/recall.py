@@ -21,6 +21,7 @@ from streams.memory.ranking.bridge import bridged
 from streams.memory.ranking.explain import reason
 from streams.memory.ranking.query import Understanding, understand
 from streams.memory.ranking.relevance import final_score, floor, relevance, threshold, worth
+from streams.memory.ranking.rewrite import with_words
 from streams.memory.ranking.score import Candidate, Judged, asked_persons, score, speakers_of
 from streams.memory.ranking.select import hidden, same_words, select
 from streams.memory.ranking.weights import DEFAULT, Weights
@@ -154,15 +155,21 @@ async def _weigh(
     budget_seconds: float | None,
     clock: _Clock,
     also: Sequence[str] = (),
+    rewritten: str = "",
 ) -> _Weighed:
     understanding = understand(request, now, weights)
+    if rewritten:
+        understanding = with_words(understanding, rewritten, weights)
     clock.lap("understand")
     limit = weights.prefetch_dialogue if understanding.dialogue else weights.prefetch
     search = _Search(store, tenant, request, limit, weights.neighbours)
     by_words = await search.hits(None, sparse_terms(search_words(understanding)))
     # Who the query names is known only now: from who speaks in what was found.
     persons = asked_persons(understanding, speakers_of([hit.record for hit in by_words]))
-    asked = asyncio.create_task(_embed(embedder, without_names(understanding.text, persons), budget_seconds, clock))
+    text = without_names(understanding.text, persons)
+    if understanding.rewritten:
+        text = f"{text}\n{understanding.rewritten}"
+    asked = asyncio.create_task(_embed(embedder, text, budget_seconds, clock))
     try:
         # A turn for the model to begin: it works while the turns around are read.
         await asyncio.sleep(0)
@@ -243,11 +250,12 @@ async def recall(
     profile: ModelProfile,
     weights: Weights = DEFAULT,
     budget_seconds: float | None = None,
+    rewritten: str = "",
 ) -> RecallReply:
     """The memories of one tenant that answer the request, best first; empty when none does.
 
     `budget_seconds`: what is left until the deadline. A model that is down, or slower than its share of it, only
-    degrades the reply. Raises `DependencyDown("store")`.
+    degrades the reply. `rewritten`: words to search by beside the query's own. Raises `DependencyDown("store")`.
     """
     clock = _Clock()
     weighed = await _weigh(
@@ -260,6 +268,7 @@ async def recall(
         weights=weights,
         budget_seconds=budget_seconds,
         clock=clock,
+        rewritten=rewritten,
     )
     shown = await _current(weighed, request, tenant, store, now, weights)
     memories = tuple(_recalled(one, weighed, request.explain, now, weights) for one in shown)
@@ -294,6 +303,7 @@ async def explain_one(
     profile: ModelProfile,
     weights: Weights = DEFAULT,
     budget_seconds: float | None = None,
+    rewritten: str = "",
 ) -> Explanation:
     """What score this one memory gets for the request, and what keeps it out of the answer. Raises as `recall` does."""
     weighed = await _weigh(
@@ -307,6 +317,7 @@ async def explain_one(
         budget_seconds=budget_seconds,
         clock=_Clock(),
         also=(memory_id,),
+        rewritten=rewritten,
     )
     one = next((judged for judged in weighed.judged if judged.record.memory_id == memory_id), None)
     if one is None:

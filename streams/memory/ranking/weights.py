@@ -37,6 +37,8 @@ class Weights:
     words_spread: float = 0.155
     synonyms: float = 0.3
     members: float = 0.3
+    # What a chat model says in other words.
+    rewritten: float = 0.3
     # The name of whom or what the question means by other words.
     bridge: float = 0.8
     # Meaning: cosine above the candidates' mean, in units of its usual spread.
