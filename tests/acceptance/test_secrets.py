@@ -49,3 +49,7 @@ def test_public_pii(evaluation_data: Path) -> None:
     assert result["zh touched negative"] <= 0.01
     assert result["en touched negative"] <= 0.01
     assert result["zh touched near miss"] <= 0.05
+    # English near misses are held where they are, above the goal of 0.05: nearly all that is touched are keys in a
+    # provider's own shape whose length or checksum is off by a little, or long values that the text itself calls a
+    # token or a card number. A digit lost in copying must not let a real one through.
+    assert result["en touched near miss"] <= 0.095
