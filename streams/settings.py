@@ -180,7 +180,7 @@ class Settings(BaseSettings):
 
     @field_validator(
         "kafka_ssl_cafile", "kafka_ssl_certfile", "kafka_ssl_keyfile", "model_profile", "redaction_policy",
-        "http_keys_file", mode="before",
+        "extraction_prompt", "http_keys_file", mode="before",
     )  # fmt: skip
     @classmethod
     def _no_file(cls, value: object) -> object:
