@@ -42,7 +42,7 @@ async def test_the_model_is_asked_so_and_memories_carry_the_version(tmp_path: Pa
     async with Misbehaving() as server:
         server.always("chat", Step(content=FACT))
         chat = OpenAIChatModel("m", base_url=server.base_url)
-        stage = ExtractStage(model_extractor_of(settings, chat), with_episodes=False, dependencies=("chat",))
+        stage = ExtractStage(model_extractor_of(settings, chat), keeps_episodes=lambda _: False, dependencies=("chat",))
         (outcome,) = await stage.handle([record])
         await chat.close()
         asked = server.bodies("chat")[0]["messages"]
