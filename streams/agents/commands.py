@@ -143,8 +143,9 @@ class CommandStage(TenantStage):
             body = {"removed": removed, "import_tasks": len(finished)}
             return () if counted else (Doc(FOUND, command.command_id, body),)
 
-        tasks = [Outbound("jobs", key, None) for key in finished]
-        fence, _ = await self._eraser.erase(tenant, drawn, tasks, noted)
+        fence, _ = await self._eraser.erase(tenant, drawn, noted)
+        # They go once they are noted: after a crash in between they are still found.
+        await self._emitter.send([Outbound("jobs", key, None) for key in finished])
         (found,) = await self._store.get_docs(tenant, FOUND, [command.command_id])
         # Until now a recall could still answer with what is gone.
         now = max(at, datetime.now(UTC))

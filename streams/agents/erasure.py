@@ -38,11 +38,10 @@ class Eraser:
         self,
         tenant: Tenant,
         fence_of: Callable[[Sequence[MemoryRecord]], Fence],
-        also: Sequence[Outbound] = (),
         noted: Callable[[Sequence[MemoryRecord]], Sequence[Doc]] = lambda doomed: (),
     ) -> tuple[Fence, list[MemoryRecord]]:
-        """The fence, and the memories that are gone. `fence_of` draws it around all that the user has; `also`: what
-        the broker must have before anything is deleted, `noted`: what the store must have, told of what goes."""
+        """The fence, and the memories that are gone. `fence_of` draws it around all that the user has; `noted`: what
+        the store must have before anything is deleted, told of what goes."""
         async with self._writer.locked(tenant):
             everything = await self._everything(tenant)
             if on_their_way := not_replaced_yet(everything):
@@ -64,7 +63,6 @@ class Eraser:
                     fence_outbound(tenant, fence),
                     *(directive_outbound(tenant, event) for event in notes),
                     *(Outbound("records", memory_key(tenant, memory_id), None) for memory_id in sorted(gone)),
-                    *also,
                 ]
             )
             self._writer.at_step("erasure_acked")

@@ -274,6 +274,14 @@ def test_a_rule_points_back_in_traditional_characters_too() -> None:
     assert candidate.content.endswith("周报用表格发")
 
 
+@pytest.mark.parametrize("laughter", ["哈", "ha", "嘿", "lol", "!", " "])
+def test_laughter_is_read_in_linear_time(laughter: str) -> None:
+    """In a repetition of repetitions thirty of them would take minutes."""
+    assert _slots(f"I live in Bonn. {laughter * 150} bye.") == [("city", "Bonn", "positive")]
+    assert _slots(f"I live in Bonn. {laughter * 150}, just kidding!") == []
+    assert _slots(f"我住在波恩。{laughter * 150}再见。") == [("city", "波恩", "positive")]
+
+
 def test_blanked_code_is_read_in_linear_time() -> None:
     """Each run of blanks would be tried at each of its places: minutes for this text."""
     code = "    result = compute(value)  \n" * 1_000
