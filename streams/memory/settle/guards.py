@@ -7,7 +7,7 @@ import re
 from schemas.memory import MemoryRecord
 from streams.memory.settle.contrasts import contrast
 from streams.memory.settle.discourse import discourse
-from streams.memory.settle.wording import Wording, key, name_of, spelled_out, wording, words
+from streams.memory.settle.wording import Wording, content_terms, key, name_of, spelled_out, wording, words
 
 
 def same_subject(old: MemoryRecord, new: MemoryRecord) -> bool:
@@ -155,7 +155,9 @@ def _missing(text: Wording, other: Wording) -> frozenset[str]:
     missing = text.names - other.names - other.content - there
     if not missing:
         return missing
-    spelled = frozenset(word for short in there for word in spelled_out(short, text.words))
+    # A word without content is no abbreviation: "is" does not stand for "Ian Smith".
+    short = (form for form in there if content_terms(form) or form in other.names)
+    spelled = frozenset(word for form in short for word in spelled_out(form, text.words))
     return frozenset(
         name
         for name in missing - spelled

@@ -215,12 +215,15 @@ def name_of(text: str) -> str:
 
 
 def spelled_out(short: str, words: tuple[str, ...]) -> frozenset[str]:
-    """The words in a row that an abbreviation stands for ("uk": "united", "kingdom"); none when there are none."""
+    """The words in a row that an abbreviation stands for ("uk": "united", "kingdom"); none when there are none.
+
+    Every one of them has content: "Al" is not short for "a lot".
+    """
     if not (1 < len(short) <= MOST_INITIALS and short.isascii() and short.isalpha()):
         return frozenset()
     for at in range(len(words) - len(short) + 1):
         row = words[at : at + len(short)]
-        if all(word[0] == letter for word, letter in zip(row, short, strict=True)):
+        if all(word[0] == letter and content_terms(word) for word, letter in zip(row, short, strict=True)):
             return frozenset(row)
     return frozenset()
 

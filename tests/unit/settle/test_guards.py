@@ -59,3 +59,28 @@ def test_what_keeps_two_near_statements_apart(old: str, new: str) -> None:
 def test_spelling_is_no_difference(old: str, new: str) -> None:
     assert guard(record(old), record(new), nearly_equal=False) is None
     assert guard(record(new), record(old), nearly_equal=False) is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The dentist, a good friend, is Ian Smith", "A good friend, the dentist, is Paul Jones"),
+        ("At work the user reports to Theo Olsen", "The user reports to Rita Olsen at work"),
+        ("A neighbour named Al has a big garden", "A neighbour named Bo has a large garden"),
+    ],
+)
+def test_a_word_without_content_is_no_abbreviation_of_a_name(old: str, new: str) -> None:
+    assert guard(record(old), record(new), nearly_equal=True) is not None
+    assert guard(record(new), record(old), nearly_equal=True) is not None
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The user lives in the United Kingdom", "The user lives in the UK"),
+        ("A cousin lives in the United States", "A cousin lives in the US"),
+    ],
+)
+def test_an_abbreviation_is_the_name_that_it_stands_for(old: str, new: str) -> None:
+    assert guard(record(old), record(new), nearly_equal=False) is None
+    assert guard(record(new), record(old), nearly_equal=False) is None
