@@ -97,7 +97,7 @@ class MemoryRole:
             "candidates": RememberStage(writer),
             "supersede": SupersedeStage(writer),
             "access": AccessStage(writer, store),
-            "commands": CommandStage(writer, store, kept, SETTINGS),  # type: ignore[arg-type]
+            "commands": CommandStage(writer, store, kept, SETTINGS, self.jobs),  # type: ignore[arg-type]
             "decay": DecayStage(writer, store, store, kept, embedder, self.retention),  # type: ignore[arg-type]
         }
 
@@ -157,16 +157,18 @@ class MemoryRole:
 
     def log(self, tenant: Tenant = TENANT) -> dict[str, MemoryRecord]:
         """What the compacted topic `records` says of the memories of a tenant."""
-        latest: dict[bytes, bytes | None] = {}
-        for record in self.kept.records:
-            if record.topic == "records" and record.key is not None:
-                latest[record.key] = record.value
-        records = (
-            MemoryRecord.from_bytes(value)
-            for key, value in latest.items()
-            if value is not None and key.startswith(f"{tenant.key}/".encode()) and is_memory(key)
-        )
+        latest = self._latest("records", tenant)
+        records = (MemoryRecord.from_bytes(value) for key, value in latest.items() if is_memory(key))
         return {record.memory_id: record for record in records}
+
+    async def jobs(self, tenant: Tenant = TENANT) -> dict[bytes, bytes]:
+        """What the compacted topic `jobs` holds of a tenant, by key."""
+        return self._latest("jobs", tenant)
+
+    def _latest(self, topic: str, tenant: Tenant) -> dict[bytes, bytes]:
+        latest = {r.key: r.value for r in self.kept.records if r.topic == topic and r.key is not None}
+        prefix = f"{tenant.key}/".encode()
+        return {key: value for key, value in latest.items() if value is not None and key.startswith(prefix)}
 
 
 def inbound(topic: str, value: WireModel, at: datetime, offset: int = 0) -> Inbound:

@@ -32,8 +32,8 @@ from streams.records import Inbound, decode
 PAGE = 200
 # Kind of the document that says which window a shard has behind it.
 DONE = "decayed"
-# A user has one fence of it, which moves on.
-RETENTION = "retention"
+# A user has one fence of it, which moves on. No command has this id: an id is not empty and holds no line break.
+RETENTION = "retention\n"
 
 Page = tuple[list[tuple[Tenant, str]], str | None]
 

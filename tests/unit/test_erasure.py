@@ -6,8 +6,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from streams.topics import TOPICS
-from tests.memory_role import Crash, MemoryRole, episode, fact, said
+from schemas import Job
+from streams.outcome import Outbound
+from streams.topics import TOPICS, job_key
+from tests.memory_role import TENANT, Crash, MemoryRole, episode, fact, said
 
 AT = datetime(2026, 3, 2, 9, tzinfo=UTC)
 # Names of fields that nobody's words get into.
@@ -73,6 +75,8 @@ async def test_a_crash_does_not_change_what_the_receipt_says(after_it: bool) -> 
     for write in range(1, 50):
         role = MemoryRole()
         await role.tell("candidates", said("e1", AT, episode("I live in Porto."), fact("User lives in Porto")), AT)
+        task = Job(job_id="j", state="running", started_at=AT, updated_at=AT, **TENANT.model_dump())
+        await role.kept.send([Outbound("jobs", job_key(TENANT, "j"), task.to_bytes())])
         later = AT + timedelta(hours=1)
         role.crash_at(write, after_it=after_it)
         try:
@@ -82,8 +86,9 @@ async def test_a_crash_does_not_change_what_the_receipt_says(after_it: bool) -> 
             role.crash_at(0, after_it=False)
             role.start()
             receipt = await role.forget(later, "f1", "all")
-        assert receipt.removed == {"active": 2}
+        assert (receipt.removed, receipt.import_tasks) == ({"active": 2}, 1)
         assert await role.memories() == {}
+        assert await role.jobs() == {}
         if crashes < write:
             break
     assert crashes >= 4

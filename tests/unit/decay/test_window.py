@@ -329,6 +329,20 @@ async def test_what_was_said_before_the_retention_is_erased(role: MemoryRole) ->
     assert await role.memories() == left, "what comes too late is refused"
 
 
+async def test_the_end_of_a_retention_takes_no_client_fence_away(role: MemoryRole) -> None:
+    """Whatever a client calls its command."""
+    role.retention = {TENANT.namespace: 60 * DAY}
+    role.start()
+    event = said("e", START + 50 * DAY, fact("I like jazz"))
+    await role.tell("candidates", said("old", START, fact("Bob keeps bees in Graz")), START)
+    await role.tell("candidates", event, event.occurred_at)
+    await role.forget(START + 60 * DAY, "retention", "interval", since=START + 40 * DAY)
+    await role.window(START + 100 * DAY)
+    assert await role.memories() == {}
+    await role.tell("candidates", said("e again", event.occurred_at, fact("I like jazz")), START + 101 * DAY)
+    assert await role.memories() == {}
+
+
 async def test_a_namespace_without_a_limit_keeps_everything(role: MemoryRole) -> None:
     role.retention = {"elsewhere": DAY}
     role.start()
