@@ -54,9 +54,9 @@ def evidence_found(reply: RecallReply, evidence: list[str]) -> float:
 
 @pytest.mark.model
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("name", ["locomo", "madial-zh", "madial-en"])
+@pytest.mark.parametrize(("name", "least"), [("locomo", 75), ("madial-zh", 55), ("madial-en", 55)])
 async def test_a_public_conversation(
-    kafka: EmbeddedKafka, topic_prefix: str, evaluation_data: Path, tmp_path: Path, name: str
+    kafka: EmbeddedKafka, topic_prefix: str, evaluation_data: Path, tmp_path: Path, name: str, least: float
 ) -> None:
     row = conversation(evaluation_data, name)
     events = turns(row)
@@ -92,4 +92,4 @@ async def test_a_public_conversation(
     through_kafka, in_process = (100 * sum(values) / len(values) for values in scores)
     print(f"{name}: evidence recall@{K} of {len(fields)} questions {through_kafka:.1f}, in process {in_process:.1f}")
     assert abs(through_kafka - in_process) <= 1.0
-    assert in_process > 30, "far below what words alone find: something is broken"
+    assert through_kafka >= least
