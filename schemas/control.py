@@ -136,6 +136,7 @@ class Job(TenantRecord):
 
     `event_ids` are those that nobody had sent before, `known` how many others there were. `refused` counts what never
     became an event, by "stage:reason". `receipts_from`: where each partition of `receipts` ended when it began.
+    `sent`: Kafka has all of its events.
     """
 
     job_id: EventId
@@ -144,6 +145,7 @@ class Job(TenantRecord):
     known: int = Field(default=0, ge=0)
     refused: Mapping[str, int] = Field(default_factory=dict)
     receipts_from: Mapping[int, int] = Field(default_factory=dict)
+    sent: bool = False
     started_at: Instant
     updated_at: Instant
 

@@ -93,7 +93,8 @@ class Follower:
     async def close(self) -> None:
         consumer, self._consumer = self._consumer, None
         if consumer is not None:
-            await consumer.stop()
+            # In a task of its own: a consumer whose broker is gone ends its stop with CancelledError.
+            await asyncio.gather(asyncio.create_task(consumer.stop()), return_exceptions=True)
 
     async def _started(self) -> AIOKafkaConsumer:
         from aiokafka import AIOKafkaConsumer, TopicPartition

@@ -23,6 +23,8 @@ REPLY_PARTITION = "kafka_replyPartition"
 # Taken along from stage to stage.
 CARRIED = frozenset((*REPLY_TOPIC, *CORRELATION, REPLY_PARTITION, "traceparent", "tracestate"))
 DEAD_LETTER_PREFIX = "__memstream.errors."
+# Ids of the events of an import begin so.
+IMPORTED = "imp_"
 FIRST_APPENDED = DEAD_LETTER_PREFIX + "appended_at"
 
 

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from schemas import Tenant
 from streams.cli.common import err, fail, out, printable, progress, run, settings_for_client
 from streams.client import MemoryClient
+from streams.imports.again import persistent
 from streams.imports.conversations import Unusable
 from streams.imports.formats import Format, read
 from streams.imports.pace import Pace
@@ -100,12 +101,31 @@ def _show_preview(told: ImportPreview) -> None:
 
 
 async def _import(made: Batch, watch: bool, data_dir: Path | None) -> None:
-    settings = settings_for_client(data_dir=data_dir)
-    async with MemoryClient(settings=settings) as client, await Tasks(settings, client).begin(made) as task:
-        err.print(task.job.job_id)
-        with progress() as bar:
-            await _send(client, task, made, bar, watch=watch)
-        out.print(line(await task.status()), soft_wrap=True)
+    """Once begun it stays for as long as the user lets it: after an outage it goes on where it was."""
+    begun = False
+
+    async def attempt(bar: Progress) -> ImportStatus:
+        nonlocal begun
+        settings = settings_for_client(data_dir=data_dir)
+        async with MemoryClient(settings=settings) as client:
+            tasks = Tasks(settings, client)
+            # Only the user takes up a task that was cancelled meanwhile.
+            found = await tasks.find(made.task_id, [made.tenant.namespace]) if begun else await tasks.begin(made)
+            if found is None:
+                fail("the task is gone: what is known of its user was forgotten")
+            async with found as task:
+                if not begun:
+                    err.print(task.job.job_id)
+                begun = True
+                await _send(client, task, made, bar, watch=watch)
+                return await task.status()
+
+    def say(what: str) -> None:
+        err.print(what, markup=False, soft_wrap=True)
+
+    with progress() as bar:
+        status: ImportStatus = await persistent(say, lambda: begun)(attempt, bar)
+    out.print(line(status), soft_wrap=True)
 
 
 async def _send(client: MemoryClient, task: Task, made: Batch, bar: Progress, *, watch: bool) -> None:
@@ -117,6 +137,8 @@ async def _send(client: MemoryClient, task: Task, made: Batch, bar: Progress, *,
     teller, pace = Teller(task, aloud=bar.disable), Pace(time.monotonic())
     missing = task.open()
     known = len(made.event_ids) - len(missing)
+    for earlier in bar.task_ids:
+        bar.remove_task(earlier)
     doing = bar.add_task("outcomes" if watch else "sent", total=len(made.event_ids), completed=known)
     events = made.events.events(missing)
     ahead: set[str] = set()
@@ -132,6 +154,8 @@ async def _send(client: MemoryClient, task: Task, made: Batch, bar: Progress, *,
             elif not watch:
                 bar.update(doing, completed=known + sent)
             part = list(islice(events, BATCH))
+            if not part:
+                await task.all_sent()
             continue
         ended = await task.arriving(POLL_SECONDS)
         # What is not sent yet may have its outcome as well: from before an interruption.
@@ -183,4 +207,6 @@ def line(status: ImportStatus) -> str:
         parts.append(f"{status.per_second:g} a second")
     if status.queued and status.remaining_seconds is not None:
         parts.append(f"{status.remaining_seconds:g} s left")
+    if status.state == "incomplete":
+        parts.append("nothing came of it for a while: give the same file again, and see that a worker runs")
     return f"{status.state}: {status.total} conversations" + "".join(f", {part}" for part in parts)

@@ -43,7 +43,7 @@ def make_app(settings: Settings, client: MemoryClient, health: Health) -> FastAP
     )
     app.add_middleware(Envelope)
     router = make_router(Guard(settings), client)
-    add_imports(router, settings, client)
+    app.state.sending = add_imports(router, settings, client)
     app.include_router(router)
     add_probes(app, health, client.ping)
     document: list[dict[str, Any]] = []

@@ -21,6 +21,7 @@ from streams.http.guard import FORM, JSON, media_type
 from streams.http.routes import Deadline, Who
 from streams.imports.conversations import Unusable
 from streams.imports.preview import ImportPreview, Look
+from streams.imports.sending import Sending
 from streams.imports.task import Batch, ImportStatus, batch
 from streams.imports.tasks import Task, Tasks
 from streams.settings import Settings
@@ -55,8 +56,8 @@ async def given(request: Request) -> models.Import | models.ImportFile:
 Given = Annotated[models.Import | models.ImportFile, Depends(given)]
 
 
-def add_imports(router: APIRouter, settings: Settings, client: MemoryClient) -> None:
-    tasks = Tasks(settings, client)
+def add_imports(router: APIRouter, settings: Settings, client: MemoryClient) -> Sending:
+    tasks, sending = Tasks(settings, client), Sending(settings, client)
     # A large file is understood in a thread, which takes its time and memory: one at a time.
     reading = asyncio.Lock()
 
@@ -80,19 +81,23 @@ def add_imports(router: APIRouter, settings: Settings, client: MemoryClient) -> 
             return look.told(made)
         if isinstance(body, models.ImportFile) and not made.event_ids:
             raise nothing_in(made)
-        with as_problems("not all was sent in time; send it again: what was sent adds nothing"):
+        with as_problems("not begun in time; send it again: what was sent adds nothing"):
             async with asyncio.timeout(deadline) as limit:
                 async with await tasks.begin(made) as task:
                     status = await task.status()
                     missing = task.open()
-                    # All of it before the answer: whoever has a task's id may forget what was sent.
-                    async for _ in client.publish_many(made.events.events(missing)):
-                        metrics.IMPORTED.labels("published").inc()
                     metrics.IMPORTED.labels("known").inc(len(made.event_ids) - len(missing))
                     metrics.IMPORTED.labels("refused").inc(sum(made.refused.values()))
+                    until = limit.when() or 0.0
                     limit.reschedule(None)
+                    if missing:
+                        # Waited for, so that as a rule a caller need not keep what it sent.
+                        running = sending.start(made, task.job, missing)
+                        if (await asyncio.wait([running], timeout=left(until)))[0]:
+                            task.job = running.result()
+                            status = task.told()
                     if not body.in_background:
-                        status = await ended(task, status, deadline)
+                        status = await ended(task, status, left(until))
         if status.state == "done":
             response.status_code = 200
         return status
@@ -122,6 +127,8 @@ def add_imports(router: APIRouter, settings: Settings, client: MemoryClient) -> 
                     await task.cancel()
                     return await task.status()
 
+    return sending
+
 
 def understood(body: models.Import | models.ImportFile, tenant: Tenant) -> tuple[Look, Batch]:
     """Pure: nothing of it reaches a disk. Raises `Problem`."""
@@ -143,6 +150,11 @@ def nothing_in(made: Batch) -> problems.Problem:
         "nothing in the file can be remembered; name its `format`, or mend what `errors` names",
         errors=first,
     )
+
+
+def left(until: float) -> float:
+    """Seconds; `until` is a time of the running event loop."""
+    return max(0.0, until - asyncio.get_running_loop().time())
 
 
 async def ended(task: Task, status: ImportStatus, deadline: float) -> ImportStatus:

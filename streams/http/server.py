@@ -155,6 +155,7 @@ async def serve_http(settings: Settings, health: Health) -> Callable[[], Awaitab
             await stack.enter_async_context(client)
         except Unavailable as error:
             raise DependencyDown("kafka", str(error)) from None
+        stack.push_async_callback(app.state.sending.close)
         address = await stack.enter_async_context(listening(app, settings))
         log.info("HTTP on %s:%d", *address)
         return stack.pop_all().aclose

@@ -12,7 +12,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, ValidationError
@@ -21,9 +21,12 @@ from schemas import ConversationEvent, Job, Receipt, Tenant
 from streams.imports.conversations import Conversation, Unread, Unusable
 from streams.imports.spool import Spool
 from streams.limits import MAX_RECORD_BYTES
+from streams.records import IMPORTED
 
 # A task is one record on Kafka, which names its events.
 MOST_CONVERSATIONS = 50_000
+# Whoever sends a task sends all the time, and what was sent gets outcomes: after so long without any, nobody sends it.
+STILL = timedelta(minutes=2)
 
 
 class Batch(NamedTuple):
@@ -58,11 +61,14 @@ def received(receipt: Receipt, at: datetime) -> Received:
 class ImportStatus(BaseModel):
     """`queued`: no outcome yet. `failed`: parked or refused. `reasons` counts them and the skipped, by "stage:reason".
 
+    `sent`: Kafka has all of it; until then keep what you sent. `incomplete`: not all was sent, and nothing has come of
+    it for two minutes: whoever sent it has ended, or no worker runs. The same file or request again goes on with it.
     `per_second` and `remaining_seconds` are there once something has an outcome.
     """
 
     task_id: str
-    state: Literal["running", "done", "cancelled"]
+    state: Literal["running", "incomplete", "done", "cancelled"]
+    sent: bool = False
     total: int
     queued: int = 0
     stored: int = 0
@@ -112,7 +118,7 @@ def batch(
         )
         # Those that are the same word for word are told apart by their number, whatever is added before them.
         same = hashlib.sha256(said.encode()).digest()
-        event_id = "imp_" + hashlib.sha256(f"{repeats[same]}{said}".encode()).hexdigest()[:32]
+        event_id = IMPORTED + hashlib.sha256(f"{repeats[same]}{said}".encode()).hexdigest()[:32]
         repeats[same] += 1
         try:
             event = ConversationEvent(
@@ -142,7 +148,7 @@ def batch(
     return Batch(tenant, f"task_{digest[:32]}", events, refused, problems)
 
 
-def status_of(job: Job, known: Mapping[str, Received]) -> ImportStatus:
+def status_of(job: Job, known: Mapping[str, Received], now: datetime) -> ImportStatus:
     """`known`: by event id; those of other events do not count."""
     mine = [known[event_id] for event_id in job.event_ids if event_id in known]
     outcomes = Counter(one.outcome for one in mine)
@@ -152,9 +158,13 @@ def status_of(job: Job, known: Mapping[str, Received]) -> ImportStatus:
     queued = len(job.event_ids) - len(mine)
     seconds = (max(one.at for one in mine) - job.started_at).total_seconds() if mine else 0.0
     rate = len(mine) / seconds if seconds > 0 else None
+    state: Literal["running", "incomplete", "done", "cancelled"] = job.state if queued else "done"
+    if state == "running" and not job.sent and now - max([job.updated_at, *(one.at for one in mine)]) > STILL:
+        state = "incomplete"
     return ImportStatus(
         task_id=job.job_id,
-        state=job.state if queued else "done",
+        state=state,
+        sent=job.sent or not queued,
         total=len(job.event_ids) + job.known + refused,
         queued=queued,
         stored=outcomes["stored"],
@@ -163,5 +173,5 @@ def status_of(job: Job, known: Mapping[str, Received]) -> ImportStatus:
         failed=outcomes["parked"] + refused,
         reasons=dict(sorted(reasons.items())),
         per_second=round(rate, 2) if rate else None,
-        remaining_seconds=round(queued / rate, 1) if rate and job.state == "running" else None,
+        remaining_seconds=round(queued / rate, 1) if rate and state == "running" else None,
     )

@@ -83,7 +83,7 @@ class Task:
 
     def told(self) -> ImportStatus:
         """By what was read so far."""
-        return status_of(self.job, self._progress.received)
+        return status_of(self.job, self._progress.received, datetime.now(UTC))
 
     def open(self) -> set[str]:
         """Ids of events without an outcome, by what was read so far."""
@@ -97,6 +97,12 @@ class Task:
         """What Kafka has already is handled all the same; nothing more is sent."""
         self.job = self.job.model_copy(update={"state": "cancelled", "updated_at": datetime.now(UTC)})
         await put(self._client, self.job)
+
+    async def all_sent(self) -> None:
+        """Kafka has all of its events, which is written down."""
+        if not self.job.sent and not await self.check_cancelled():
+            self.job = self.job.model_copy(update={"sent": True, "updated_at": datetime.now(UTC)})
+            await put(self._client, self.job)
 
     async def check_cancelled(self) -> bool:
         """Asks Kafka, and takes over into `job`: somebody else may have done it, or the user was forgotten."""
@@ -116,11 +122,11 @@ class Tasks:
         self._client = client
 
     async def begin(self, batch: Batch) -> Task:
-        """The task of these conversations: a new one, or the one that was begun before, running again if cancelled."""
+        """The task of these conversations: a new one, or the one that was begun before, which runs again."""
         task = await self.find(batch.task_id, [batch.tenant.namespace])
         if task is None:
             task = await self._new(batch)
-        elif task.job.state == "cancelled":
+        elif task.job.state == "cancelled" or not task.job.sent:
             task.job = task.job.model_copy(update={"state": "running", "updated_at": datetime.now(UTC)})
             await put(self._client, task.job)
         return task

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 from collections.abc import AsyncIterator
@@ -12,14 +13,14 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from schemas import Job
+from schemas import ConversationEvent, Job
 from streams.adapters.kafka_broker import EmbeddedKafka
 from streams.imports.pace import LEAST_AHEAD
 from tests.harness import Pipeline, Process, eventually, free_port, pipeline
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 COUNT = 160
-COMMAND = [sys.executable, "-c", "import sys; from streams.cli import main; sys.exit(main())", "import"]
+COMMAND = [sys.executable, "-c", "import sys; from streams.cli import main; sys.exit(main())"]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -35,7 +36,15 @@ async def stages(line: Pipeline) -> Process:
 
 
 def importer(line: Pipeline, *arguments: str) -> Process:
-    made = Process([*COMMAND, *arguments], line.environment, line.folder / f"import{len(line.processes)}.log")
+    return command(line, "import", *arguments)
+
+
+def doctor(line: Pipeline, *arguments: str) -> Process:
+    return command(line, "doctor", *arguments)
+
+
+def command(line: Pipeline, *arguments: str) -> Process:
+    made = Process([*COMMAND, *arguments], line.environment, line.folder / f"command{len(line.processes)}.log")
     line.processes.append(made)
     made.spawn()
     return made
@@ -65,9 +74,9 @@ async def test_a_killed_import_goes_on_and_the_same_file_adds_nothing(
     line: Pipeline, stages: Process, tmp_path: Path
 ) -> None:
     file = history(tmp_path, COUNT)
-    command = (str(file), "--namespace", "shop", "--user", "张三", "--watch")
+    arguments = (str(file), "--namespace", "shop", "--user", "张三", "--watch")
     # Nobody handles anything yet: it stops by itself at the most that may be on its way.
-    first = importer(line, *command)
+    first = importer(line, *arguments)
 
     async def far_enough() -> bool:
         return f"sent {LEAST_AHEAD}\n" in first.tail()
@@ -81,22 +90,32 @@ async def test_a_killed_import_goes_on_and_the_same_file_adds_nothing(
     assert f"running: {COUNT + 1} conversations, 1 failed, {COUNT} queued, because import:invalid=1" in shown
 
     await stages.start()
-    said = await told(importer(line, *command), 1)
+    said = await told(importer(line, *arguments), 1)
     assert said.count("not JSON") == 1
     receipts = await line.all_received(job.event_ids)
     assert {receipt.outcome for receipt in receipts.values()} == {"stored"}
     assert f"done: {COUNT + 1} conversations, {COUNT} stored, 1 failed" in said
     assert "a second" in said
 
+    # What is asked first when something seems to be missing.
+    whose = ("--namespace", "shop", "--user", "张三")
+    some = receipts[job.event_ids[0]]
+    answer = await told(doctor(line, "--event", some.event_id, *whose))
+    assert f"event: stored as {some.memory_ids[0]}" in answer
+    assert f"memory {some.memory_ids[0]}: holds, said 2026-03-01T09:00:00+00:00" in answer
+    assert "FAIL event: no outcome" in await told(doctor(line, "--event", "unheard", *whose), 1)
+    assert f"memory {some.memory_ids[0]}: holds" in await told(doctor(line, "--memory", some.memory_ids[0], *whose))
+    assert f"import: done: {COUNT + 1} conversations" in await told(doctor(line, "--import", job.job_id))
+
     before = await sent(line), await line.compacted("records")
-    again = await told(importer(line, *command), 1)
+    again = await told(importer(line, *arguments), 1)
     assert f"{COUNT} stored" in again
     assert (await sent(line), await line.compacted("records")) == before
 
     # Of a longer file only what is new is sent, whatever was put before the rest.
     text = file.read_text(encoding="utf-8").removesuffix("not JSON\n")
     file.write_text('{"time": 1772442000, "text": "My sister Ann lives in Oslo."}\n' + text, encoding="utf-8")
-    longer = await told(importer(line, *command))
+    longer = await told(importer(line, *arguments))
     assert f"done: {COUNT + 1} conversations, 1 stored, {COUNT} duplicate" in longer
     assert await sent(line) == before[0] + 1
 
@@ -114,6 +133,39 @@ async def test_a_cancelled_import_sends_no_more(kafka: EmbeddedKafka, tmp_path: 
         assert "cancelled: " in await told(importer(line, "--cancel", task_id))
         assert "cancelled: " in await told(running, 1)
         assert await sent(line) == LEAST_AHEAD
+
+
+async def test_a_gateway_that_is_killed_while_it_sends(kafka: EmbeddedKafka, tmp_path: Path) -> None:
+    file = history(tmp_path, 20_000)
+    form = {"user_id": "Ann", "namespace": "shop"}
+    options = {"partitions": 2, "http_port": free_port(), "http_auth": "off", "http_max_upload_bytes": 8 << 20}
+    async with pipeline(kafka.bootstrap, "killed.", **options) as line:
+        gateway = line.worker(roles="http")
+        await gateway.start()
+        url = f"http://127.0.0.1:{line.settings.http_port}"
+        async with httpx.AsyncClient(base_url=url, timeout=90, headers={"Prefer": "wait=60"}) as http:
+
+            async def import_it() -> httpx.Response:
+                return await http.post("/memory/import", data=form, files={"file": ("history", file.read_bytes())})
+
+            first = asyncio.create_task(import_it())
+            await eventually(lambda: sent(line), every=0.02, what="the first of it to be sent")
+            gateway.kill()
+            with pytest.raises(httpx.TransportError):
+                await first
+            (job,) = [Job.from_bytes(value) for value in (await line.compacted("jobs")).values()]
+            assert 0 < await sent(line) < len(job.event_ids) == 20_000
+
+            # Whoever asks learns that not all of it is there; the same request again is the same task and goes on.
+            await gateway.start()
+            status = (await http.get(f"/memory/import/{job.job_id}")).json()
+            assert (status["sent"], status["queued"]) == (False, 20_000)
+            again = await import_it()
+            assert (again.status_code, again.json()["task_id"]) == (202, job.job_id), again.text
+            assert again.json()["sent"]
+            assert {ConversationEvent.from_bytes(value).event_id async for _, value in line.read("conversations")} == {
+                *job.event_ids
+            }
 
 
 async def test_over_http(line: Pipeline, stages: Process, tmp_path: Path) -> None:
@@ -174,8 +226,8 @@ async def test_over_http(line: Pipeline, stages: Process, tmp_path: Path) -> Non
         uploaded = await http.post("/memory/import", data=form, files=files)
         assert (uploaded.status_code, uploaded.json()["total"], await sent(line)) == (200, 2, before + 2), uploaded.text
         own = ("--namespace", "lab", "--user", "8", "--timezone", "Asia/Shanghai")
-        command = importer(line, str(log), *own, "--watch")
-        assert uploaded.json()["task_id"] in await told(command)
+        by_command = importer(line, str(log), *own, "--watch")
+        assert uploaded.json()["task_id"] in await told(by_command)
         log.write_text(log.read_text(encoding="utf-8") + "2026-03-02 15:00 Ann: My cat is Minka.\n", encoding="utf-8")
         await told(importer(line, str(log), *own, "--watch"))
         again = await http.post("/memory/import", data=form, files={"file": (log.name, log.read_bytes())})

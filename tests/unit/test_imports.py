@@ -29,7 +29,7 @@ from streams.imports.conversations import LONG_CHARS, Conversation, Unread
 from streams.imports.formats import Format, detect, read
 from streams.imports.pace import LEAST_AHEAD, MOST_AHEAD, SECONDS, Pace
 from streams.imports.spool import IN_MEMORY_BYTES, Spool, on_disk
-from streams.imports.task import Batch, Received, batch, received, status_of
+from streams.imports.task import STILL, Batch, Received, batch, received, status_of
 from streams.settings import load_settings
 from tests.unit.http.gateway import gateway, settings_for
 
@@ -500,9 +500,11 @@ def test_a_status_counts_receipts() -> None:
         ids[2]: receipt(ids[2], 2, outcome="parked", stage="redact", reason="too_large"),
         "another": receipt("another", 9, outcome="stored"),
     }
-    status = status_of(job, known)
+    soon = NOON + timedelta(seconds=5)
+    status = status_of(job, known, soon)
     assert status.model_dump(exclude={"task_id"}) == {
         "state": "running",
+        "sent": False,
         "total": 7,
         "queued": 1,
         "stored": 1,
@@ -514,9 +516,20 @@ def test_a_status_counts_receipts() -> None:
         "remaining_seconds": 1.3,
     }
     cancelled = job.model_copy(update={"state": "cancelled"})
-    assert status_of(cancelled, known).state == "cancelled"
-    assert status_of(cancelled, {**known, ids[3]: receipt(ids[3], 5, outcome="stored")}).state == "done"
-    assert status_of(job, {}).per_second is None
+    assert status_of(cancelled, known, soon).state == "cancelled"
+    done = status_of(cancelled, {**known, ids[3]: receipt(ids[3], 5, outcome="stored")}, soon)
+    assert (done.state, done.sent) == ("done", True)
+    assert status_of(job, {}, soon).per_second is None
+
+    # Nobody goes on with what was not sent; what was sent waits for a worker.
+    late = NOON + timedelta(seconds=4) + STILL
+    assert status_of(job, known, late).state == "running"
+    stuck = status_of(job, known, late + timedelta(seconds=1))
+    assert (stuck.state, stuck.remaining_seconds) == ("incomplete", None)
+    assert "give the same file again" in import_chats.line(stuck)
+    sent_whole = job.model_copy(update={"sent": True})
+    assert status_of(sent_whole, known, late + timedelta(days=1)).state == "running"
+    assert status_of(cancelled, known, late + timedelta(days=1)).state == "cancelled"
 
 
 @pytest.fixture
