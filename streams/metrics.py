@@ -108,8 +108,14 @@ HTTP_SECONDS = Histogram(
 HTTP_IN_FLIGHT = Gauge("memstream_http_requests_in_flight", "Requests that wait for Kafka.", registry=REGISTRY)
 IMPORTED = Counter(
     "memstream_imported_conversations",
-    "Conversations of import jobs, by what the gateway did with them (what became of them: memstream_records).",
+    "Conversations of import jobs, by what the gateway did with them.",
     ["result"],
+    registry=REGISTRY,
+)
+IMPORT_OUTCOMES = Counter(
+    "memstream_import_outcomes",
+    "Receipts of conversations of import jobs, whoever sent them, by outcome.",
+    ["outcome"],
     registry=REGISTRY,
 )
 MODEL_TOKENS = Counter("memstream_model_tokens", "Chat model tokens.", ["direction"], registry=REGISTRY)

@@ -132,7 +132,6 @@ DASHBOARDS: dict[str, Sequence[Panel]] = {
             "age",
             "Windows are six hours.",
         ),
-        rate("Conversations imported over HTTP", "memstream_imported_conversations_total", "result"),
         rate("Spans redacted", "memstream_redactions_total", "entity"),
         one(
             "Memories that the second look refused, in a day",
@@ -142,6 +141,46 @@ DASHBOARDS: dict[str, Sequence[Panel]] = {
             kind="stat",
         ),
         one("Size of an embedded store", "sum by (instance) (memstream_store_size_bytes)", "bytes", "{{instance}}"),
+    ],
+    "imports": [
+        rate(
+            "Conversations with an outcome",
+            "memstream_import_outcomes_total",
+            "outcome",
+            about="The throughput of imports, whoever sends them. Of one: GET /memory/import/{task_id}.",
+        ),
+        one(
+            "Outcomes in a day",
+            "sum by (outcome) (increase(memstream_import_outcomes_total[1d]))",
+            legend="{{outcome}}",
+            kind="stat",
+        ),
+        one(
+            "Refused or parked",
+            "memstream_imports:failed_share30m",
+            "percentunit",
+            "of the last half hour",
+            "The status of an import says which and why.",
+        ),
+        rate(
+            "What gateways did",
+            "memstream_imported_conversations_total",
+            "result",
+            about="known: there already. What commands send is not among these.",
+        ),
+        one(
+            "Sent and without an outcome",
+            'sum(increase(memstream_imported_conversations_total{result="published"}[1d])) - '
+            "sum(increase(memstream_import_outcomes_total[1d]))",
+            legend="of a day",
+            about="What is still to come where all imports go over HTTP; commands send no more than is worked off.",
+        ),
+        one(
+            "Events that wait",
+            'role_topic:memstream_consumer_lag_records:sum{topic="conversations"}',
+            legend="{{role}} {{topic}}",
+            about="Imported ones and others: they stand in one line.",
+        ),
     ],
     "cost": [
         one(

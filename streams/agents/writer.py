@@ -63,7 +63,7 @@ from streams.memory.settle import (
 )
 from streams.outcome import Done, Duplicate, Outbound, Outcome, Parked, Skipped
 from streams.ports import Doc, Embedder, MemoryStore, ModelProfile, StoredMemory
-from streams.records import Inbound, cloud_event, reply_to
+from streams.records import IMPORTED, Inbound, cloud_event, reply_to
 from streams.topics import event_key, memory_key, shard_of
 
 MEMORY_IDS = uuid.UUID("6f1b6f0e-3c1c-5d0a-9a53-6d656d737472")
@@ -378,6 +378,8 @@ class Writer:
                 # An event that is extracted anew came long ago, and was through then.
                 if receipt.appended_at is not None and receipt.re_extraction is None:
                     metrics.END_TO_END_SECONDS.observe(max(0.0, now - receipt.appended_at.timestamp()))
+                if receipt.event_id.startswith(IMPORTED) and receipt.re_extraction is None:
+                    metrics.IMPORT_OUTCOMES.labels(receipt.outcome).inc()
         written = Counter((m.record.layer, m.record.status) for step in steps for m in step.fresh)
         for (layer, status), count in written.items():
             metrics.MEMORIES.labels(layer, status).inc(count)
