@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+# Of the embedded broker, unless another is given.
+KAFKA_PORT = 9092
 # What is piped is read by a program or kept in a file: it is not folded to the width of a terminal.
 PIPE_COLUMNS = 400
 

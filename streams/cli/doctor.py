@@ -3,41 +3,69 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import socket
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
+from typing import Annotated
 
 import typer
-from pydantic import SecretStr
+from pydantic import SecretStr, ValidationError
 
-from streams.cli.common import kafka_folder, out, run, settings_for_client
+from schemas import Tenant
+from streams.adapters.kafka_folder import describe_left_over
+from streams.cli.common import KAFKA_PORT, fail, kafka_folder, out, run, settings_for_client
+from streams.cli.doctor_questions import Check, about_event, about_import, about_memory
+from streams.disk import free_bytes
 from streams.errors import ConfigurationError, MemstreamError
+from streams.ports import ModelProfile
 from streams.settings import Settings, load_settings
 from streams.topics import check_topics
 
 LEAST_FREE_BYTES = 1 << 30
+# A worker with all roles takes up to 1 GB; where one runs already, it has had its share.
+LEAST_MEMORY_BYTES = 512 << 20
+# Of Linux, in kB.
+MEMORY = Path("/proc/meminfo")
+ASK_SECONDS = 2.0
+# Where who listens everywhere can be asked.
+LOCAL = {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "::1"}
 ENDPOINT_SECONDS = 10.0
 MODELS_SHOWN = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    name: str
-    ok: bool
-    detail: str
 
 
 def register(app: typer.Typer) -> None:
     app.command("doctor")(doctor)
 
 
-def doctor() -> None:
-    """Check broker, topics, store, model, ports and disk. Exit code 1 when something is wrong."""
+def doctor(
+    event: Annotated[str, typer.Option(metavar="EVENT_ID", help="Written but not found: what became of it.")] = "",
+    memory: Annotated[str, typer.Option(metavar="MEMORY_ID", help="Old value returned: what took its place.")] = "",
+    task: Annotated[str, typer.Option("--import", metavar="TASK", help="Import stuck: how far it is.")] = "",
+    namespace: Annotated[str | None, typer.Option(help="Whose event or memory.")] = None,
+    user: Annotated[str | None, typer.Option(help="Whose event or memory.")] = None,
+) -> None:
+    """Check broker, topics, store, model, ports, memory and disk, or answer a question about one event, memory or
+    import. Exit code 1 when something is wrong.
+    """
+    if sum(map(bool, (event, memory, task))) > 1:
+        raise typer.BadParameter("give one of --event, --memory, --import")
+    if event or memory:
+        if not (namespace and user):
+            raise typer.BadParameter("--namespace and --user say whose it is")
+        try:
+            tenant = Tenant(namespace=namespace, user_id=user)
+        except ValidationError as error:
+            fail(f"--{'user' if error.errors()[0]['loc'] == ('user_id',) else 'namespace'}: must name one")
+
+    def asked() -> AsyncIterator[Check]:
+        if task:
+            return about_import(settings_for_client(), task, namespace)
+        if event:
+            return about_event(settings_for_client(), tenant, event)
+        return about_memory(settings_for_client(), tenant, memory) if memory else examine()
 
     async def checks() -> list[Check]:
-        return [check async for check in examine()]
+        return [check async for check in asked()]
 
     failed = False
     for check in run(checks()):
@@ -59,7 +87,9 @@ async def examine() -> AsyncIterator[Check]:
         async for check in _kafka(settings):
             yield check
     yield _disk(settings)
-    yield _port(settings)
+    yield _memory()
+    async for check in _ports(settings):
+        yield check
     async for check in _endpoints(settings):
         yield check
     async for check in _model_and_store(settings):
@@ -79,21 +109,69 @@ async def _kafka(settings: Settings) -> AsyncIterator[Check]:
 
 def _disk(settings: Settings) -> Check:
     folder = Path(settings.data_dir)
-    there = next(p for p in (folder, *folder.absolute().parents) if p.exists())
-    free = shutil.disk_usage(there).free
+    free = free_bytes(folder)
     enough = free >= LEAST_FREE_BYTES
     advice = "" if enough else ": free some space, or set MEMSTREAM_DATA_DIR to another disk"
     return Check("disk", enough, f"{free / 2**30:.1f} GiB free for {folder}{advice}")
 
 
-def _port(settings: Settings) -> Check:
-    if not settings.metrics_port:
-        return Check("metrics port", True, "switched off (MEMSTREAM_METRICS_PORT=0)")
-    with socket.socket() as probe:
+def _memory() -> Check:
+    try:
+        lines = dict(line.split(":", 1) for line in MEMORY.read_text(encoding="ascii").splitlines())
+        free = int(lines["MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError, ValueError):
+        return Check("memory", True, "how much is free is not known on this system; a worker takes up to 1 GB")
+    enough = free >= LEAST_MEMORY_BYTES
+    advice = "" if enough else ": a worker takes up to 1 GB and Kafka as much; end something else"
+    return Check("memory", enough, f"{free / 2**30:.1f} GiB free{advice}")
+
+
+async def _ports(settings: Settings) -> AsyncIterator[Check]:
+    for name, host, port in (
+        ("metrics port", settings.metrics_host, settings.metrics_port),
+        ("HTTP port", settings.http_host, settings.http_port),
+    ):
+        setting = f"MEMSTREAM_{name.split()[0].upper()}_PORT"
+        if not port:
+            yield Check(name, True, f"switched off ({setting}=0)")
+        else:
+            yield await _port(name, host, port, f"set {setting} to another", is_memstream)
+    running = describe_left_over(kafka_folder(settings))
+    own = running.state.port if running and running.state else None
+    if own is not None:
+        yield Check("Kafka port", True, f"{own} is that of the broker that runs on {settings.data_dir}")
+    elif not load_settings().kafka_bootstrap:
+
+        async def never(_host: str, _port: int) -> bool:
+            return False
+
+        advice = "give `memstream up --kafka-port` another"
+        yield await _port("Kafka port", "127.0.0.1", KAFKA_PORT, advice, never)
+
+
+async def _port(name: str, host: str, port: int, advice: str, ours: Callable[[str, int], Awaitable[bool]]) -> Check:
+    host = LOCAL.get(host, host)
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
         probe.settimeout(1)
-        taken = probe.connect_ex((settings.metrics_host, settings.metrics_port)) == 0
-    state = "in use (by a running worker, or by something else: set MEMSTREAM_METRICS_PORT)" if taken else "free"
-    return Check("metrics port", True, f"{settings.metrics_port} is {state}")
+        taken = probe.connect_ex((host, port)) == 0
+    if not taken:
+        return Check(name, True, f"{port} is free")
+    if await ours(host, port):
+        return Check(name, True, f"{port} is in use by memstream")
+    return Check(name, False, f"{port} is taken by another program: {advice}")
+
+
+async def is_memstream(host: str, port: int) -> bool:
+    """Whether who listens there has memstream's metrics."""
+    import httpx
+
+    address = f"[{host}]" if ":" in host else host
+    try:
+        async with httpx.AsyncClient(timeout=ASK_SECONDS, trust_env=False) as client:
+            answer = await client.get(f"http://{address}:{port}/metrics")
+    except (httpx.HTTPError, httpx.InvalidURL):
+        return False
+    return "memstream_build_info" in answer.text
 
 
 async def _endpoints(settings: Settings) -> AsyncIterator[Check]:
@@ -149,7 +227,7 @@ async def _model_and_store(settings: Settings) -> AsyncIterator[Check]:
         if profile.calibrated
         else "NOT calibrated: its thresholds are guesses until `memstream calibrate` has run"
     )
-    yield Check("model", True, f"{profile.name}, {len(vector)} dimensions, {calibrated}")
+    yield Check("model", True, f"{profile.name}, {len(vector)} dimensions, {calibrated}; {thresholds(profile)}")
     try:
         if not settings.qdrant_url and is_locked_by_worker(settings):
             yield Check("store", True, f"embedded in {settings.data_dir}, in use by the running worker")
@@ -166,8 +244,12 @@ async def _model_and_store(settings: Settings) -> AsyncIterator[Check]:
         await embedder.close()
 
 
-def is_locked_by_worker(settings: Settings) -> bool:
-    from streams.adapters.kafka_broker import describe_left_over
+def thresholds(profile: ModelProfile) -> str:
+    named = (("recall", profile.recall), ("conflict", profile.conflict), ("duplicate", profile.duplicate))
+    values = ", ".join(f"{name} {value:.2f}" for name, value in named)
+    return f"thresholds {values} (irrelevant results: `memstream explain MEMORY QUESTION`)"
 
+
+def is_locked_by_worker(settings: Settings) -> bool:
     running = describe_left_over(kafka_folder(settings))
     return running is not None and running.owner is not None

@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from streams.cli.common import err, fail, kafka_folder
+from streams.cli.common import KAFKA_PORT, err, fail, kafka_folder
 from streams.cli.keep_alive import KeepAlive
 from streams.errors import ConfigurationError, MemstreamError
 from streams.logs import set_up_logs
@@ -33,7 +33,7 @@ def up(
     data_dir: Annotated[Path | None, typer.Option(help="Where everything is kept (default: .memstream).")] = None,
     kafka_port: Annotated[
         int, typer.Option(min=0, max=65535, help="Port of the embedded broker; 0 for any free one.")
-    ] = 9092,
+    ] = KAFKA_PORT,
 ) -> None:
     """Run everything here: Apache Kafka, all roles, /metrics. Ctrl-C stops it; nothing is lost."""
     settings = load_settings(data_dir=data_dir)
