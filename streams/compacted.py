@@ -97,13 +97,23 @@ class Follower:
             await asyncio.gather(asyncio.create_task(consumer.stop()), return_exceptions=True)
 
     async def _started(self) -> AIOKafkaConsumer:
-        from aiokafka import AIOKafkaConsumer, TopicPartition
+        from aiokafka import AIOKafkaConsumer
 
-        if self._consumer is not None:
-            return self._consumer
-        consumer = self._consumer = AIOKafkaConsumer(
-            **connection(self._settings), enable_auto_commit=False, max_partition_fetch_bytes=self._ahead_bytes
-        )
+        if self._consumer is None:
+            self._consumer = AIOKafkaConsumer(
+                **connection(self._settings), enable_auto_commit=False, max_partition_fetch_bytes=self._ahead_bytes
+            )
+            try:
+                await self._start(self._consumer)
+            except BaseException:
+                # The next call begins anew.
+                await self.close()
+                raise
+        return self._consumer
+
+    async def _start(self, consumer: AIOKafkaConsumer) -> None:
+        from aiokafka import TopicPartition
+
         await consumer.start()
         await consumer._client.set_topics([self._name])
         partitions = consumer.partitions_for_topic(self._name)
@@ -116,7 +126,6 @@ class Follower:
         asked = consumer.end_offsets if self._from_end else consumer.beginning_offsets
         for place, first in (await asked(places)).items():
             consumer.seek(place, max(first, self.places.get(place.partition, 0)))
-        return consumer
 
     async def _fetch(
         self, consumer: AIOKafkaConsumer, places: Sequence[TopicPartition], seconds: float

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import math
+import re
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import UTC, datetime
 
 from streams.settings import Settings
@@ -19,6 +23,28 @@ REPEAT_SECONDS = 30.0
 # The Kafka driver tells of every request that it is about to repeat, at the first start of a cluster above all. What
 # is over within this time needs nobody's attention; what makes a stage wait is told by the stage itself.
 PATIENCE_SECONDS = 10.0
+
+
+# Of an id that callers choose: in other characters it could be what somebody said.
+ID = re.compile(r"[A-Za-z0-9._:/+-]{1,128}")
+_about: ContextVar[Mapping[str, str]] = ContextVar("about", default={})  # noqa: B039  # never changed in place
+
+
+@contextmanager
+def about(**ids: str | None) -> Iterator[None]:
+    """What is logged within, and in tasks that are begun within, carries these ids; None: there is none."""
+    token = _about.set({**_about.get(), **{name: shown_id(value) for name, value in ids.items() if value}})
+    try:
+        yield
+    finally:
+        _about.reset(token)
+
+
+def shown_id(given: str) -> str:
+    """As it is where it is short and plain ASCII; else a digest, so that no text comes into a log by way of an id."""
+    if ID.fullmatch(given):
+        return given
+    return "sha256:" + hashlib.sha256(given.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 class RateLimit(logging.Filter):
@@ -58,6 +84,7 @@ class JsonLines(logging.Formatter):
                 "level": record.levelname.lower(),
                 "logger": record.name,
                 "message": _message(record),
+                **_about.get(),
             },
             ensure_ascii=False,
         )
@@ -66,7 +93,8 @@ class JsonLines(logging.Formatter):
 class Plain(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         at = datetime.fromtimestamp(record.created).strftime("%H:%M:%S")
-        return f"{at} {record.levelname.lower():7} {record.name}: {_message(record)}"
+        ids = "".join(f" {name}={value}" for name, value in _about.get().items())
+        return f"{at} {record.levelname.lower():7} {record.name}: {_message(record)}{ids}"
 
 
 def _message(record: logging.LogRecord) -> str:

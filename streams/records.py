@@ -69,6 +69,19 @@ class Inbound:
             return self.timestamp
 
     @property
+    def event_id(self) -> str | None:
+        """Of the event that it is or comes from, as far as that is known without reading the value."""
+        for model in self.cache.values():
+            if hasattr(model, "event_id"):
+                return str(model.event_id)
+        told = header(self.headers, "ce_causationid", "ce_id")
+        return told[1].decode("utf-8", "replace") if told else None
+
+    @property
+    def place(self) -> str:
+        return f"{self.topic}/{self.partition}/{self.offset}"
+
+    @property
     def carried(self) -> Headers:
         return tuple((name, value) for name, value in self.headers if name in CARRIED)
 

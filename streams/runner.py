@@ -24,6 +24,7 @@ import random
 import time
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Protocol
@@ -34,6 +35,7 @@ from streams.batches import batched
 from streams.emitter import Emitter
 from streams.errors import BadData, DependencyDown, Refused
 from streams.health import Health
+from streams.logs import about
 from streams.outcome import Done, Outbound, Outcome, Parked, Retry, Skipped
 from streams.records import DEAD_LETTER_PREFIX, Headers, Inbound, header
 from streams.settings import Settings
@@ -166,7 +168,8 @@ class Runner:
 
         async def one(record: Inbound) -> None:
             try:
-                await handle(record)
+                with about(record=record.place):
+                    await handle(record)
             except asyncio.CancelledError:
                 raise
             except Exception as error:
@@ -300,11 +303,13 @@ class Runner:
         """Returns the seconds that it waited for a turn, or None when several records fail together."""
         trouble = _Trouble()
         waited = 0.0
+        alone = records[0] if len(records) == 1 else None
         while True:
             asked = time.perf_counter()
             async with turns:
                 waited += time.perf_counter() - asked
-                outcomes = await self._attempt(stage, records, trouble)
+                with about_record(alone):
+                    outcomes = await self._attempt(stage, records, trouble)
             if outcomes is None:
                 return None
             waiting = next((o for o in outcomes if isinstance(o, Retry)), None)
@@ -312,9 +317,10 @@ class Runner:
                 break
             await self._back_off(stage, trouble, waiting.dependency, waiting.after)
         self._at_step(f"{stage.topic}.handled")
-        if not await self._finish_together(stage, outcomes):
+        if not await self._finish_together(stage, records, outcomes):
             for record, outcome in zip(records, outcomes, strict=True):
-                await self._finish(stage, record, outcome, trouble.attempts)
+                with about_record(record):
+                    await self._finish(stage, record, outcome, trouble.attempts)
         self._at_step(f"{stage.topic}.emitted")
         return waited
 
@@ -369,7 +375,7 @@ class Runner:
         self._health.progress(f"{stage.name}.{stage.topic}")
         await asyncio.sleep(pause)
 
-    async def _finish_together(self, stage: Stage, outcomes: Sequence[Outcome]) -> bool:
+    async def _finish_together(self, stage: Stage, records: Sequence[Inbound], outcomes: Sequence[Outcome]) -> bool:
         """What several ordinary records emit, sent at once: one wait for the broker. False when a record needs more
         than that; a broker that has some of it already gets it again, which later steps take as a redelivery."""
         emit = [record for outcome in outcomes if not isinstance(outcome, Retry) for record in outcome.emit]
@@ -377,7 +383,7 @@ class Runner:
             return False
         if await self._send_all(stage, emit):
             return False
-        self._count(stage, outcomes)
+        self._count(stage, records, outcomes)
         return True
 
     async def _finish(self, stage: Stage, record: Inbound, outcome: Outcome, attempts: int) -> None:
@@ -389,14 +395,19 @@ class Runner:
             # What the stage made of the record is larger than any record may be.
             await self._park(stage, record, Parked(stage.name, refused.reason), attempts)
         else:
-            self._count(stage, [outcome])
+            self._count(stage, [record], [outcome])
 
     @staticmethod
-    def _count(stage: Stage, outcomes: Sequence[Outcome]) -> None:
+    def _count(stage: Stage, records: Sequence[Inbound], outcomes: Sequence[Outcome]) -> None:
         for reason, count in Counter(o.reason for o in outcomes if isinstance(o, Skipped)).items():
             metrics.SKIPPED.labels(stage.name, reason).inc(count)
         for kind, count in Counter(map(type, outcomes)).items():
             metrics.RECORDS.labels(stage.name, kind.__name__.lower()).inc(count)
+        if log.isEnabledFor(logging.DEBUG):
+            for record, outcome in zip(records, outcomes, strict=True):
+                if isinstance(outcome, Skipped):
+                    with about_record(record):
+                        log.debug("stage %s skipped a record: %s", stage.name, outcome.reason)
 
     async def _park(self, stage: Stage, record: Inbound, parked: Parked, attempts: int) -> None:
         told = parked.emit
@@ -412,6 +423,10 @@ class Runner:
             await self._send(stage, (without_value(letter), *told))
         metrics.RECORDS.labels(stage.name, "parked").inc()
         metrics.DEAD_LETTERS.labels(stage.name, parked.reason).inc()
+        # What later stages are told has the id also where no reader could make a whole event of the record.
+        named = next((found for out in told if (found := header(out.headers, "ce_causationid"))), None)
+        with about(event_id=named[1].decode() if named else record.event_id):
+            log.warning("stage %s parked a record: %s", stage.name, parked.reason)
 
     async def _send(self, stage: Stage, emit: Sequence[Outbound]) -> BadData | None:
         """Returns when the broker has them all, or with the reason why it never will. Replies come last."""
@@ -440,6 +455,11 @@ class Runner:
                 trouble.attempts += 1
                 self._note_down(stage, error)
                 await self._back_off(stage, trouble, error.dependency, error.retry_after)
+
+
+def about_record(record: Inbound | None) -> AbstractContextManager[None]:
+    """What is logged within names the event and the place of the record."""
+    return about(event_id=record.event_id, record=record.place) if record else nullcontext()
 
 
 def dead_letter(stage: Stage, record: Inbound, parked: Parked, prefix: str, attempts: int = 1) -> Outbound:

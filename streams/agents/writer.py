@@ -15,6 +15,7 @@ of the events. Compacted topics get the same values under the same keys once mor
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 import uuid
 from collections import Counter
@@ -46,6 +47,7 @@ from streams.agents.judging import Judging, verdict_doc, verdict_name, verdict_o
 from streams.agents.re_extraction import is_later, of_event, replaced_facts
 from streams.emitter import Emitter
 from streams.limits import MAX_RECORD_BYTES
+from streams.logs import about
 from streams.long_text import in_thread_if_long
 from streams.memory.fences import blocked_by
 from streams.memory.lexical import passage_text, sparse_passage
@@ -65,6 +67,8 @@ from streams.outcome import Done, Duplicate, Outbound, Outcome, Parked, Skipped
 from streams.ports import Doc, Embedder, MemoryStore, ModelProfile, StoredMemory
 from streams.records import IMPORTED, Inbound, cloud_event, reply_to
 from streams.topics import event_key, memory_key, shard_of
+
+log = logging.getLogger(__name__)
 
 MEMORY_IDS = uuid.UUID("6f1b6f0e-3c1c-5d0a-9a53-6d656d737472")
 # Steps at which a test may stop the process; see the numbered order above.
@@ -244,6 +248,8 @@ class Writer:
                     step.forgotten.append(record.memory_id)
                 elif not dropped.isdisjoint(told_by(item)):
                     metrics.REDACTION_GUARD.inc()
+                    with about(event_id=event.event_id):
+                        log.warning("the second look before storing refused a memory")
                     reason = "redaction_guard"
                 else:
                     items.append(record)

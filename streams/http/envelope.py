@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from streams import metrics
 from streams.http.problems import Problem, answer
+from streams.logs import about
 
 log = logging.getLogger(__name__)
 
@@ -37,10 +38,14 @@ class Envelope:
             await self._app(scope, receive, send)
             return
         exchange = Exchange(scope, receive, send)
+        with about(request_id=exchange.request_id):
+            await self._answer(exchange, scope)
+
+    async def _answer(self, exchange: Exchange, scope: Scope) -> None:
         try:
             await self._app(scope, exchange.receive, exchange.send)
         except Exception as error:
-            log.error("%s: %s, request %s", exchange.route, type(error).__name__, exchange.request_id)
+            log.error("%s: %s", exchange.route, type(error).__name__)
             if exchange.status:
                 raise Aborted from None  # the server closes the connection: the reader sees that it is not all
             problem = Problem(500, "bug", "the gateway failed; its log has the request id")
@@ -119,4 +124,4 @@ class Exchange:
         metrics.HTTP_REQUESTS.labels(self.route, str(status)).inc()
         level = logging.WARNING if status >= 500 else logging.DEBUG
         milliseconds = (time.perf_counter() - self._started) * 1000
-        log.log(level, "%s -> %d in %.0f ms, request %s", self.route, status, milliseconds, self.request_id)
+        log.log(level, "%s -> %d in %.0f ms", self.route, status, milliseconds)

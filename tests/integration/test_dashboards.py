@@ -66,9 +66,12 @@ class Prometheus:
         """The series that it answers with now; none while it starts."""
         assert self._process.poll() is None, (self._folder / "prometheus.log").read_text(encoding="utf-8")
         try:
-            answer = (await self._client.get("/api/v1/query", params={"query": query})).json()
+            found = await self._client.get("/api/v1/query", params={"query": query})
         except httpx.TransportError:
             return []
+        if found.status_code == 503:  # it listens before it is ready
+            return []
+        answer = found.json()
         assert answer["status"] == "success", answer
         return list(answer["data"]["result"])
 

@@ -14,6 +14,7 @@ import pytest_asyncio
 from schemas import Receipt
 from streams.adapters.kafka_broker import EmbeddedKafka
 from streams.limits import MAX_RECORD_BYTES
+from streams.logs import shown_id
 from streams.records import DEAD_LETTER_PREFIX
 from tests.harness import Pipeline, eventually, pipeline
 from tests.integration.raw import Raw, RawHeaders, produce
@@ -217,6 +218,19 @@ async def test_every_bad_event_that_can_be_named_has_its_receipt(seen: Seen) -> 
             assert (receipt.outcome, receipt.stage, receipt.reason) == ("parked", case.stage, case.reason)
     good = {event_id for event_id, receipt in seen.receipts.items() if receipt.outcome != "parked"}
     assert good == {f"next {number}" for number in range(len(CASES))}
+
+
+@pytest.mark.parametrize("name", CASES)
+async def test_the_log_names_the_event(seen: Seen, name: str) -> None:
+    case, letter = CASES[name], seen.letters[name]
+    facts = {key.removeprefix(DEAD_LETTER_PREFIX): value for key, value in letter.headers}
+    place = f"{case.sent.topic}/0/{(facts['offset'] or b'').decode()}"
+    logged = "".join(process.log.read_text(errors="replace") for process in seen.line.processes)
+    lines = [json.loads(line) for line in logged.splitlines() if line.startswith("{")]
+    told = [line for line in lines if line.get("record") == place]
+    assert [line["message"] for line in told] == [f"stage {case.stage} parked a record: {case.reason}"]
+    if case.receipt is not None:
+        assert told[0]["event_id"] == shown_id(case.receipt)
 
 
 async def test_the_log_repeats_no_text(seen: Seen) -> None:

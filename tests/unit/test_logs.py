@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import threading
+from datetime import UTC, datetime
 
 import pytest
 
-from streams.logs import PATIENCE_SECONDS, REPEAT_SECONDS, JsonLines, Plain, RateLimit, set_up_logs
+from schemas import ConversationEvent
+from streams.logs import PATIENCE_SECONDS, REPEAT_SECONDS, JsonLines, Plain, RateLimit, about, set_up_logs, shown_id
+from streams.records import Inbound, cloud_event, decode
 from streams.settings import load_settings
 
 
@@ -93,3 +97,31 @@ def test_json_lines_keep_chinese_readable() -> None:
     line = JsonLines().format(record("streams.app", "准备好了", logging.INFO))
     assert "准备好了" in line
     assert json.loads(line)["level"] == "info"
+
+
+def test_what_is_logged_about_something_carries_its_ids() -> None:
+    with about(event_id="chat-7/12"), about(record="conversations/0/17", request_id=None):
+        line = json.loads(JsonLines().format(record("streams.runner", "parked")))
+        plain = Plain().format(record("streams.runner", "parked"))
+    assert (line["event_id"], line["record"]) == ("chat-7/12", "conversations/0/17")
+    assert "request_id" not in line
+    assert plain.endswith("parked event_id=chat-7/12 record=conversations/0/17")
+    assert "event_id" not in json.loads(JsonLines().format(record("streams.runner", "parked")))
+
+
+@pytest.mark.parametrize(
+    "text", ["I live in Bonn", "我住在杭州", "ann@example.org", "a\n{}", "x" * 129, "\ud800", "\x1b[2J"]
+)
+def test_an_id_that_could_be_text_is_a_digest(text: str) -> None:
+    assert re.fullmatch(r"sha256:[0-9a-f]{16}", shown_id(text))
+    assert shown_id(text) == shown_id(text)
+
+
+def test_the_id_of_an_event_is_known_before_its_value_is_read() -> None:
+    headers = cloud_event("conversation", "chat-7/12", "client", datetime.now(UTC))
+    unread = Inbound("conversations", 0, 17, datetime.now(UTC), b"shop/u", b"{not JSON", headers)
+    assert (unread.event_id, unread.place) == ("chat-7/12", "conversations/0/17")
+    said = b'{"event_id": "e9", "namespace": "shop", "user_id": "u", "messages": [{"text": "hi"}]}'
+    foreign = Inbound("conversations", 0, 18, datetime.now(UTC), b"shop/u", said, (("ce_id", b"another"),))
+    decode(foreign, ConversationEvent)
+    assert foreign.event_id == "e9"
