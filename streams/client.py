@@ -210,6 +210,7 @@ class MemoryClient:
         for event in events:
             made = self._event(event, None, {})
             value = self._sized(_encoded(made))
+            self._require_start()
             try:
                 future = await self._producer.send(
                     self._settings.topic_prefix + "conversations",
@@ -244,12 +245,14 @@ class MemoryClient:
         default. `deadline`: seconds.
         Raises `TooLarge`, `Unavailable`, `DeadlineExceeded` (Kafka may have it all the same).
         """
+        sized = self._sized(value)
+        self._require_start()
         seconds = self._deadline if deadline is None else deadline
         try:
             async with asyncio.timeout(seconds):
                 await self._producer.send_and_wait(
                     self._settings.topic_prefix + topic,
-                    value=self._sized(value),
+                    value=sized,
                     key=key or tenant.key.encode(),
                     headers=list(headers),
                 )
@@ -553,6 +556,10 @@ class MemoryClient:
 
     # Underneath
 
+    def _require_start(self) -> None:
+        if self._reader is None:
+            raise Unavailable("the client is not started: use `async with MemoryClient(...)`")
+
     async def _request(
         self,
         topic: str,
@@ -564,8 +571,7 @@ class MemoryClient:
         published: bool = False,
     ) -> AsyncIterator[bytes]:
         """Send and yield replies until the deadline."""
-        if self._reader is None:
-            raise Unavailable("the client is not started: use `async with MemoryClient(...)`")
+        self._require_start()
         seconds = self._deadline if deadline is None else deadline
         correlation = uuid.uuid4().hex.encode()
         queue: asyncio.Queue[bytes] = asyncio.Queue()
