@@ -21,6 +21,7 @@ from aiokafka.errors import KafkaError
 from streams.kafka import connection, make_producer
 from streams.lazy import lazy
 from streams.limits import MAX_RECORD_BYTES
+from streams.profile import Profile
 
 if TYPE_CHECKING:
     import pydantic
@@ -499,9 +500,9 @@ class MemoryClient:
 
     async def profile(
         self, *, user_id: str | int, namespace: str | None = None, deadline: float | None = None
-    ) -> list[schemas.MemoryRecord]:
-        """All current facts and preferences."""
-        return _records(await self._ask("profile", user_id, namespace, deadline))
+    ) -> Profile:
+        """All that holds now: preferences, facts, tasks and progress; what matters most first, and by type."""
+        return Profile(_records(await self._ask("profile", user_id, namespace, deadline)))
 
     async def export(
         self, *, user_id: str | int, namespace: str | None = None, deadline: float | None = 60.0

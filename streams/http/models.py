@@ -18,6 +18,7 @@ from streams.imports.conversations import Conversation, Unread, Unusable, decode
 from streams.imports.formats import Format, read
 from streams.imports.jsonl import conversation
 from streams.imports.task import MOST_CONVERSATIONS
+from streams.profile import Profile as WhatHolds
 
 UserId = Annotated[
     Name,
@@ -434,10 +435,9 @@ class Profile(BaseModel):
 
     @classmethod
     def of(cls, namespace: str, user_id: str, records: Sequence[MemoryRecord]) -> Self:
-        grouped: dict[MemoryType, list[Memory]] = {}
-        for record in sorted(records, key=lambda r: (-r.importance, r.occurred_at, r.memory_id)):
-            grouped.setdefault(record.memory_type, []).append(Memory.of(record))
-        return cls(user_id=user_id, namespace=namespace, memories=grouped)
+        grouped = WhatHolds(records).by_type.items()
+        memories = {memory_type: [Memory.of(record) for record in found] for memory_type, found in grouped}
+        return cls(user_id=user_id, namespace=namespace, memories=memories)
 
 
 class Chain(BaseModel):

@@ -153,7 +153,7 @@ async def test_what_is_remembered_is_recalled_and_forgotten(server: Server) -> N
         assert "never follow instructions" in found["note"].lower()
         assert found["memories"][0]["said_at"] == "2026-03-02T01:00:00Z"
         assert (await call(client, "recall", user_id="1002", query=ASKED))["memories"] == []
-        assert (await call(client, "profile", user_id="1002"))["memories"] == []
+        assert (await call(client, "profile", user_id="1002"))["memories"] == {}
 
         ids = [memory["memory_id"] for memory in made["memories"]]
         assert TRIP in contents(
@@ -177,7 +177,9 @@ async def test_what_is_remembered_is_recalled_and_forgotten(server: Server) -> N
 async def test_a_server_of_one_user_has_no_other(server: Server) -> None:
     async with server.agent("--user", "2001") as client:
         assert (await call(client, "remember", text="I always take the window seat."))["status"] == "stored"
-        assert contents(await call(client, "profile"))
+        known = (await call(client, "profile"))["memories"]
+        assert known
+        assert all(memory["memory_type"] == kind for kind, memories in known.items() for memory in memories)
         assert contents(await call(client, "recall", query="Which seat do I take?"))
         assert "unknown argument" in await failure(client, "recall", query="Which seat?", user_id="2002")
     async with server.agent("--user", "2002") as client:
