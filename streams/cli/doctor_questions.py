@@ -89,12 +89,13 @@ def standing(found: Mapping[str, MemoryRecord], memory_id: str) -> str:
 
 async def about_import(settings: Settings, task_id: str, namespace: str | None) -> AsyncIterator[Check]:
     """Import stuck: how far it is, and who has to move."""
-    task = await Tasks(settings, MemoryClient(settings=settings)).find(task_id, [namespace] if namespace else None)
-    if task is None:
-        yield Check("import", False, "there is no such task: `memstream import FILE` prints the id of its own")
-        return
-    async with task:
-        told = await task.status()
+    async with MemoryClient(settings=settings) as client:
+        task = await Tasks(settings, client).find(task_id, [namespace] if namespace else None)
+        if task is None:
+            yield Check("import", False, "there is no such task: `memstream import FILE` prints the id of its own")
+            return
+        async with task:
+            told = await task.status()
     waits = told.state == "running" and told.queued
     advice = ". It is waiting for workers: see that one with the roles redact, extract and memory runs" if waits else ""
     yield Check("import", told.state in ("running", "done"), line(told) + advice)

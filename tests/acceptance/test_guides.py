@@ -1,20 +1,32 @@
-"""The quick start of docs/http.md does what it says, against a real `memstream up`."""
+"""The quick starts of docs/http.md, docs/imports.md and docs/mcp.md do what they say, against a real `memstream up`."""
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from mcp.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from tests.acceptance.command import MEMSTREAM, PATIENCE_SECONDS, Up, clean_environment, memstream
 from tests.acceptance.test_readme import Block, blocks
 from tests.harness import free_port
 
-GUIDE = (Path(__file__).parents[2] / "docs" / "http.md").read_text(encoding="utf-8")
-STEPS = [block for block in blocks(GUIDE) if block.language == "bash" and not block.code.startswith("memstream up")]
+DOCS = Path(__file__).parents[2] / "docs"
+MCP = (DOCS / "mcp.md").read_text(encoding="utf-8")
+
+
+def steps(guide: str) -> list[Block]:
+    found = blocks((DOCS / guide).read_text(encoding="utf-8"))
+    return [block for block in found if block.language == "bash" and not block.code.startswith("memstream up")]
+
+
+HTTP = steps("http.md")
+IMPORTS = [step for step in steps("imports.md") if step.prints]
 
 
 @pytest.fixture(scope="module")
@@ -24,11 +36,12 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
 
 
 def test_every_step_says_what_it_prints() -> None:
-    assert len(STEPS) == 4
-    assert all(step.prints for step in STEPS)
+    assert len(HTTP) == 4
+    assert all(step.prints for step in HTTP)
+    assert len(IMPORTS) == 2
 
 
-@pytest.mark.parametrize("step", STEPS, ids=str)
+@pytest.mark.parametrize("step", [*HTTP, *IMPORTS], ids=str)
 def test_step(step: Block, up: Up) -> None:
     port = up.settings["MEMSTREAM_HTTP_PORT"]
     assert f"HTTP on http://127.0.0.1:{port}" in up.said
@@ -45,6 +58,28 @@ def test_step(step: Block, up: Up) -> None:
     assert done.returncode == 0, done.stderr
     for line in step.prints:
         assert re.search(".*".join(map(re.escape, line.split("…"))), done.stdout), f"{line!r} is not in\n{done.stdout}"
+
+
+async def test_an_agent_configured_as_the_guide_says(up: Up) -> None:
+    (given,) = (json.loads(block.code) for block in blocks(MCP) if block.language == "json")
+    server = given["mcpServers"]["memory"]
+    assert (server["command"], server["env"].keys()) == ("memstream", {"MEMSTREAM_KAFKA_BOOTSTRAP"})
+    port = up.said.split("ready: Kafka on ")[1].split(":")[1].split(".")[0].split(",")[0]
+    address = server["env"]["MEMSTREAM_KAFKA_BOOTSTRAP"].replace("9092", port)
+    environment = {**clean_environment(up.settings), "MEMSTREAM_KAFKA_BOOTSTRAP": address}
+    started = StdioServerParameters(command=str(MEMSTREAM), args=server["args"], env=environment, cwd=up.folder)
+    with (up.folder / "mcp.log").open("w") as log:
+        async with Client(stdio_client(started, errlog=log)) as client:
+            tools = {tool.name for tool in (await client.list_tools()).tools}
+            assert tools == set(re.findall(r"^\| `(\w+)` \|", MCP.split("## The tools")[1], re.MULTILINE))
+            said = {"text": "I keep bees on the roof of the old mill."}
+            stored = (await client.call_tool("remember", said)).structured_content
+            assert stored is not None
+            assert stored["status"] == "stored", stored
+            asked = {"query": "What do I keep on the roof of the old mill?"}
+            found = (await client.call_tool("recall", asked)).structured_content
+            assert found is not None
+            assert "bees" in found["memories"][0]["content"], found
 
 
 def test_keys_by_the_command_line(tmp_path: Path) -> None:
