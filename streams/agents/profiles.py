@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from schemas import Layer, MemoryRecord, MemoryStatus, Tenant
 from streams.compacted import Follower
-from streams.errors import DependencyDown
+from streams.errors import ConfigurationError, DependencyDown
 from streams.paging import pages
 from streams.ports import MemoryStore, Where
 from streams.settings import Settings
@@ -18,9 +18,13 @@ Pages = list[list[MemoryRecord]]
 
 HOLDS_NOW = Where(layers=(Layer.FACT,), statuses=(MemoryStatus.ACTIVE,))
 MOST_KEPT = 512
-LARGEST_KEPT = 5000
+# Memories, of all users together and of one: each is a few KB.
+MOST_MEMORIES = 20_000
+LARGEST_KEPT = 5_000
 # `records` has a change before the store has it: a user of whom it told so lately is read anew.
 SETTLING_SECONDS = 15.0
+# Where the store came later than that (it hung, the writer stood still), what was read too early is shown no longer.
+OLDEST_SECONDS = 120.0
 # After a longer silence there would be much to read up on, and what is kept is worth little.
 IDLE_SECONDS = 60.0
 FOLLOWING_SECONDS = 1.0
@@ -39,7 +43,8 @@ class Profiles:
         self._store, self._make, self._clock = store, follower, clock
         self._follower: Follower | None = None
         self._turn = asyncio.Lock()
-        self._kept: OrderedDict[str, Pages] = OrderedDict()
+        self._kept: OrderedDict[str, tuple[float, Pages]] = OrderedDict()
+        self._memories = 0
         self._changed: dict[str, float] = {}
         self._begun = self._asked = clock()
 
@@ -47,17 +52,35 @@ class Profiles:
         """Pages of at most `limit` memories. Raises what the store raises."""
         async with self._turn:
             await self._follow()
-        if (known := self._kept.get(tenant.key)) is not None:
-            self._kept.move_to_end(tenant.key)
-            return known
         began = self._clock()
+        if (known := self._kept.get(tenant.key)) is not None:
+            at, found = known
+            if began - at <= OLDEST_SECONDS:
+                self._kept.move_to_end(tenant.key)
+                return found
         found = [page async for page in pages(self._store, tenant, HOLDS_NOW, limit=limit)]
         quiet_since = max(self._changed.get(tenant.key, 0.0), self._begun)
-        if began - quiet_since > SETTLING_SECONDS and sum(map(len, found)) <= LARGEST_KEPT:
-            self._kept[tenant.key] = found
-            if len(self._kept) > MOST_KEPT:
-                self._kept.popitem(last=False)
+        if began - quiet_since > SETTLING_SECONDS:
+            self._keep(tenant.key, began, found)
         return found
+
+    def _keep(self, key: str, at: float, found: Pages) -> None:
+        self._drop(key)
+        size = sum(map(len, found))
+        if size > LARGEST_KEPT:
+            return
+        self._kept[key] = (at, found)
+        self._memories += size
+        while len(self._kept) > MOST_KEPT or self._memories > MOST_MEMORIES:
+            self._drop(next(iter(self._kept)))
+
+    def _drop(self, key: str) -> None:
+        _, found = self._kept.pop(key, (0.0, []))
+        self._memories -= sum(map(len, found))
+
+    def _drop_all(self) -> None:
+        self._kept.clear()
+        self._memories = 0
 
     async def close(self) -> None:
         follower, self._follower = self._follower, None
@@ -65,22 +88,23 @@ class Profiles:
             await follower.close()
 
     async def _follow(self) -> None:
-        """Forgets what has changed. Without a broker nothing is kept: it costs a reading, never the truth."""
+        """Forgets what has changed. Where `records` can't be followed nothing is kept: that costs a reading, never the
+        truth."""
         now = self._clock()
         if now - self._asked > IDLE_SECONDS:
             await self.close()
         self._asked = now
         if self._follower is None:
             self._follower, self._begun = self._make(), now
-            self._kept.clear()
+            self._drop_all()
         try:
             async with asyncio.timeout(FOLLOWING_SECONDS):
                 async for entries in self._follower.new():
                     for key in {entry.tenant_key for entry in entries}:
-                        self._kept.pop(key, None)
+                        self._drop(key)
                         self._changed[key] = now
-        except (DependencyDown, TimeoutError):
+        except (ConfigurationError, DependencyDown, TimeoutError):
+            self._drop_all()
             await self.close()
-            self._kept.clear()
         if len(self._changed) > 10 * MOST_KEPT:
             self._changed = {key: at for key, at in self._changed.items() if now - at <= SETTLING_SECONDS}

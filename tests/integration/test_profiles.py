@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 import pytest_asyncio
 
 from schemas import Layer, MemoryRecord, Tenant
 from streams.adapters.kafka_broker import EmbeddedKafka
 from streams.adapters.store.edge import EdgeStore
-from streams.agents.profiles import IDLE_SECONDS, SETTLING_SECONDS, Profiles, changes_from_now
+from streams.agents.profiles import IDLE_SECONDS, OLDEST_SECONDS, SETTLING_SECONDS, Profiles, changes_from_now
 from streams.compacted import Follower
+from streams.errors import DependencyDown
 from streams.topics import memory_key
 from tests.contract.store_parts import PROFILE, memory
 from tests.harness import Pipeline, pipeline
@@ -88,12 +91,73 @@ async def test_kept_until_records_tells_of_a_change(line: Pipeline, store: Count
         await profiles.close()
 
 
-async def test_without_a_broker_it_is_read_each_time(line: Pipeline, store: Counting) -> None:
+async def test_a_request_that_ran_out_of_time_leaves_nothing_half_started(line: Pipeline, store: Counting) -> None:
+    clock = Clock()
+    profiles = Profiles(store, lambda: changes_from_now(line.settings), clock)
+    try:
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0):
+                await ids(profiles, ANN)
+        for _ in range(2):
+            clock.now += SETTLING_SECONDS + 1
+            assert len(await ids(profiles, ANN)) == 1
+        third = memory(ANN, 3, layer=Layer.FACT)
+        await store.upsert(ANN, [third])
+        await produce(line, [Raw(b"{}", memory_key(ANN, third.record.memory_id), topic="records")])
+        assert len(await ids(profiles, ANN)) == 2
+    finally:
+        await profiles.close()
+
+
+async def test_a_store_that_came_late_is_read_in_the_end(line: Pipeline, store: Counting) -> None:
+    clock = Clock()
+    profiles = Profiles(store, lambda: changes_from_now(line.settings), clock)
+    try:
+        for _ in range(2):
+            assert len(await ids(profiles, ANN)) == 1
+            clock.now += SETTLING_SECONDS + 1
+        await store.upsert(ANN, [memory(ANN, 3, layer=Layer.FACT)])
+        until = clock.now + OLDEST_SECONDS
+        while clock.now < until:
+            await ids(profiles, BO)
+            clock.now += IDLE_SECONDS / 2
+        assert len(await ids(profiles, ANN)) == 2
+    finally:
+        await profiles.close()
+
+
+async def test_all_that_is_kept_has_a_limit(line: Pipeline, store: Counting, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("streams.agents.profiles.MOST_MEMORIES", 1)
+    clock = Clock()
+    profiles = Profiles(store, lambda: changes_from_now(line.settings), clock)
+    try:
+        await ids(profiles, ANN)
+        clock.now += SETTLING_SECONDS + 1
+        store.reads = 0
+        for tenant in (ANN, ANN, BO, BO, ANN):
+            assert len(await ids(profiles, tenant)) == 1
+        assert store.reads == 3, "of two users the one who asked last"
+    finally:
+        await profiles.close()
+
+
+async def test_where_records_cannot_be_followed_it_is_read_each_time(line: Pipeline, store: Counting) -> None:
     clock = Clock()
     away = line.settings.model_copy(update={"kafka_bootstrap": "127.0.0.1:1"})
-    profiles = Profiles(store, lambda: Follower(away, "records", from_end=True), clock)
-    for _ in range(3):
-        clock.now += SETTLING_SECONDS + 1
-        assert len(await ids(profiles, ANN)) == 1
-    assert store.reads == 3
-    await profiles.close()
+    for settings, topic in ((away, "records"), (line.settings, "not-there")):
+        store.reads = 0
+        profiles = Profiles(store, lambda: Follower(settings, topic, from_end=True), clock)  # noqa: B023
+        for _ in range(3):
+            clock.now += SETTLING_SECONDS + 1
+            assert len(await ids(profiles, ANN)) == 1
+        assert store.reads == 3
+        await profiles.close()
+
+
+async def test_what_could_not_be_started_says_so_each_time(line: Pipeline) -> None:
+    away = line.settings.model_copy(update={"kafka_bootstrap": "127.0.0.1:1"})
+    follower = Follower(away, "records")
+    for _ in range(2):
+        with pytest.raises(DependencyDown):
+            await anext(follower.new(), None)
+    await follower.close()
