@@ -16,6 +16,8 @@ from streams.errors import ConfigurationError
 
 Role = Literal["redact", "extract", "memory", "recall", "http"]
 Layers = Literal["facts", "facts+episodes"]
+# Up to a hundred years: windows subtract it from their end. Strict, because `true` would be one day.
+Days = Annotated[int, Field(ge=1, le=36_500, strict=True)]
 # Each of these is a Faust app and a consumer group; `http` is a client of theirs.
 STREAM_ROLES: tuple[Role, ...] = ("redact", "extract", "memory", "recall")
 ROLES: tuple[Role, ...] = (*STREAM_ROLES, "http")
@@ -116,7 +118,7 @@ class Settings(BaseSettings):
     """A longer message is parked as `too_large`."""
     namespace_timezones: dict[str, str] = Field(default_factory=dict)
     """JSON object, namespace to IANA zone: for relative dates in events that name no zone. Else UTC."""
-    namespace_retention_days: dict[str, Annotated[int, Field(ge=1)]] = Field(default_factory=dict)
+    namespace_retention_days: dict[str, Days] = Field(default_factory=dict)
     """JSON object, namespace to days: what was said longer ago is erased as windows of 6 h end, archive included, and
     refused when it arrives again. A namespace that is not named keeps everything."""
 

@@ -49,9 +49,10 @@ SAID = re.compile(rf"\s*(?:[-–—]\s*)?{NAME}(?:{COLON}|\t)(?P<text>\S.*)$")
 DATED = re.compile(rf"{OPEN}{DATE}.{{0,20}}?\d{{1,2}}\s*(?:[:：.]\s*\d{{2}}|[点點时時]|[ap]\.?m\b)", re.IGNORECASE)
 # 3/2/26, 9:00: the third of February or the second of March.
 AMBIGUOUS = re.compile(rf"{OPEN}\d{{1,2}}[-/.]\d{{1,2}}[-/.]\d{{2,4}},?\s+\d{{1,2}}[:：]\d{{2}}")
-# What a messenger says itself, in a line of its own; it is nobody's text, and no part of the message above it.
+# What a messenger says itself, in a line of its own; it is nobody's text, and no part of the message above it. It calls
+# who reads it "你": "我退出了群聊" is somebody's own text.
 NOTICE = re.compile(
-    r"""\W{0,2}(?:
+    r"""\W{0,2}(?!我)(?:
         [^\n:：]{1,40}撤回了(?:一条|成员.{1,40}的一条)消息
       | [^\n:：]{1,40}(?:邀请|通过扫描).{1,200}加入了?群聊
       | [^\n:：]{1,40}(?:加入|退出)了?群聊

@@ -182,7 +182,13 @@ def test_what_the_messenger_says_is_nobodys_text(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["他撤回了一条消息，我没看清", "昨天李雷加入了群聊之后大家都很开心", "I deleted this message draft"]
+    "text",
+    [
+        "他撤回了一条消息，我没看清",
+        "昨天李雷加入了群聊之后大家都很开心",
+        "I deleted this message draft",
+        "我昨天退出了群聊",
+    ],
 )
 def test_who_talks_of_it_is_heard(text: str) -> None:
     assert texts(parse(f"2026-03-02 09:00 张三: {text}\n{text}", "chatlog")) == [f"{text}\n{text}"]
