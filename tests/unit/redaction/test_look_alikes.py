@@ -143,6 +143,9 @@ the admin password is {12}
 curl -u admin:{12} https://example.com
 密码是{10}
 登录密码：{9}#1
+my password is {{{{ {12}&x }}}}
+password is import.{10}
+Authorization: Bearer import.{24}
 """
 ALPHABETS = {
     "": string.ascii_letters + string.digits,

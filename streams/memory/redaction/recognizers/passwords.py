@@ -360,7 +360,14 @@ def _spoken(text: str) -> Iterator[tuple[int, int]]:
                 yield start, end
 
 
-_IN_TEMPLATE = re.compile(r"\{\{\s?\Z")
+# `{{ vault.db_password }}`, up to the name and whole: a reference, where `{{ Tr0ub4dor&3 }}` is none.
+_OPENS_TEMPLATE = re.compile(r"\{\{\s?\Z")
+_NAME_IN_TEMPLATE = re.compile(r"[A-Za-z_][\w.|\- ]*\}\}", re.ASCII)
+
+
+def _in_template(text: str, start: int) -> bool:
+    opened = _OPENS_TEMPLATE.search(text, max(0, start - 4), start)
+    return opened is not None and _NAME_IN_TEMPLATE.match(text, opened.end()) is not None
 
 
 def _passwords(text: str) -> Iterator[Hit]:
@@ -369,7 +376,7 @@ def _passwords(text: str) -> Iterator[Hit]:
         if (
             end <= start
             or is_stand_in(value.lstrip("=: "))
-            or _IN_TEMPLATE.search(text, max(0, start - 4), start)
+            or _in_template(text, start)
             or EXPRESSION.search(value)
             or MADE_UP.search(value)
             or _UNIT.match(text, end)

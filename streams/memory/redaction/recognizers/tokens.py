@@ -6,7 +6,7 @@ import re
 
 EXPRESSION = re.compile(
     r"^[A-Za-z_][\w.]*\(|^[\w.]+\[|"
-    r"^(?:os|process|env|import|self|this|config|settings|request|req|params|args|options)\.|"
+    r"^(?:os|process|env|import\.meta|self|this|config|settings|request|req|params|args|options)\.|"
     r"\(\)|^(?:str|string|int|bool|true|false|null|none|nil|undefined|required|optional|self|function|new|await|"
     r"import|return|char|byte)(?![^\s;,)])",
     re.IGNORECASE | re.ASCII,
