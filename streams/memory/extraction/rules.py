@@ -237,7 +237,9 @@ def _judge(sentence: Sentence, scene: _Scene, before: list[str], foreign: frozen
 def _told_first(text: str, lang: str, speaker: str | None) -> list[Statement]:
     """What matters most may stand before a question: "I'm allergic to nuts, what can I eat?" tells, then asks."""
     comma = _LAST_COMMA.match(text)
-    if comma is None or _ASKS.match(text) or clauses(fold(comma["told"]), lang).questions:
+    if comma is None or _ASKS.match(text) or _ASKS_FOR_WORDS.search(text, comma.end("told")):
+        return []
+    if clauses(fold(comma["told"]), lang).questions:
         return []
     found = statements(comma["told"], lang, speaker, None)
     return [
@@ -266,7 +268,14 @@ def _dated(text: str, scene: _Scene) -> Slot | None:
 
 _ASKS = re.compile(
     r"\W*(?:(?:and|but|so|or|then|also|ok(?:ay)?)\W+)*(?:am|is|are|was|were|do|does|did|have|has|had|can|could|would|will"
-    r"|should|shall|may|might|must|what|how|why|when|where|who|whose|which|suppose|say)(?:n['’]t)?\b",
+    r"|should|shall|may|might|must|what|how|why|when|where|who|whose|which|suppose|say|unless|(?:even|only|as) if"
+    r"|in case)(?:n['’]t)?\b"
+    r"|\W*(?:谁|[难難]道|莫非|即使|就算|哪怕|除非)",
+    re.IGNORECASE,
+)
+# "…, how do I say that in Spanish?" asks for words for a sentence, which need not be true.
+_ASKS_FOR_WORDS = re.compile(
+    r"\bhow\b[^,.;]{0,20}\b(?:say|said|write|spell|translate|pronounce)\b|(?:怎[么麼]|如何|咋)(?:[说說写寫念读讀](?!服)|翻[译譯])",
     re.IGNORECASE,
 )
 _LAST_COMMA = re.compile(r"(?P<told>.{6,})[,，;；—–]\s*[^,，;；—–]+$", re.DOTALL)

@@ -227,6 +227,13 @@ def _slots(*texts: str) -> list[tuple[str | None, str | None, str | None]]:
         "我小时候住在罗马",
         "不要叫我“主人”",
         "每周一九点提醒我",
+        "谁说我对花生过敏，你吗？",
+        "难道我对花生过敏，不能吃？",
+        "就算我对花生过敏，能吃一点吗？",
+        "我对花生过敏，用英语怎么说？",
+        "Even if I'm allergic to nuts, can I eat almonds?",
+        "Unless I'm allergic to nuts, can I eat them?",
+        "I am allergic to peanuts, how do you say that in Spanish?",
     ],
 )
 def test_what_the_speaker_does_not_state_of_now_fills_no_slot(text: str) -> None:
@@ -246,6 +253,7 @@ def test_what_the_speaker_does_not_state_of_now_fills_no_slot(text: str) -> None
         ("我对花生并不过敏", "allergy", "花生", "negative"),
         ("I'm allergic to nuts, what can I eat?", "allergy", "nuts", "positive"),
         ("我对花生过敏，能吃什么？", "allergy", "花生", "positive"),
+        ("我对花生过敏，怎么说服食堂换菜？", "allergy", "花生", "positive"),
         ("每天九点提醒我", "notification_time", "每天九点", "positive"),
     ],
 )
