@@ -67,10 +67,18 @@ def make_producer(settings: Settings, *, max_request_size: int) -> AIOKafkaProdu
     )
 
 
-# A tenant's records come together, and the hash is computed in Python.
-@lru_cache(maxsize=4096)
+# Longer than the keys of most tenants. A dead letter keeps its record's key, which may be as large as the record.
+LONGEST_KEPT_KEY = 4096
+
+
 def key_hash(key: bytes) -> int:
     """Kafka's own hash of a key (murmur2), not negative: modulo the number of partitions it is the partition."""
+    return _kept_hash(key) if len(key) <= LONGEST_KEPT_KEY else _kept_hash.__wrapped__(key)
+
+
+# A tenant's records come together, and the hash is computed in Python.
+@lru_cache(maxsize=4096)
+def _kept_hash(key: bytes) -> int:
     from aiokafka.partitioner import murmur2
 
     return int(murmur2(key)) & 0x7FFFFFFF

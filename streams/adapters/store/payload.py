@@ -134,12 +134,17 @@ def check_sparse(sparse: SparseVector) -> SparseVector:
 
 
 def doc_id(tenant: Tenant, kind: str, key: str) -> UUID:
-    return _doc_id(tenant.key, kind, key)
+    made = _kept_doc_id if len(key) <= LONGEST_KEPT_KEY else _kept_doc_id.__wrapped__
+    return made(tenant.key, kind, key)
+
+
+# Longer than the id of an event, and than a pair of ids of memories. What a client names can be as large as a record.
+LONGEST_KEPT_KEY = 1024
 
 
 # A step asks for the documents that it writes at its end.
 @lru_cache(maxsize=1024)
-def _doc_id(tenant: str, kind: str, key: str) -> UUID:
+def _kept_doc_id(tenant: str, kind: str, key: str) -> UUID:
     return uuid5(_DOCS, json.dumps([tenant, kind, key]))
 
 
