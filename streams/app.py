@@ -538,6 +538,7 @@ def run_worker(
         loop = asyncio.get_running_loop()
         in_time = threading.Timer(settings.drain_seconds + STOP_SECONDS, leave)
         in_time.daemon = True
+        asked = False
 
         def stop() -> None:
             on_stopping()
@@ -545,8 +546,10 @@ def run_worker(
 
         # Not the loop's own handlers and clock: a loop that is held up would never come to them.
         def on_signal(*_: object) -> None:
-            if in_time.is_alive():
+            nonlocal asked
+            if asked:
                 leave()
+            asked = True
             in_time.start()
             loop.call_soon_threadsafe(stop)
 
