@@ -218,10 +218,6 @@ class Worker:
     def stop(self) -> None:
         self._stop.set()
 
-    @property
-    def stopping(self) -> bool:
-        return self._stop.is_set()
-
     async def run(self) -> bool:
         """True after a clean stop, False when something in flight did not end (it comes again at the next start).
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from aiokafka.partitioner import DefaultPartitioner
 
+from streams import kafka
 from streams.adapters.store import payload
 from streams.adapters.store.payload import doc_id
 from streams.kafka import LONGEST_KEPT_KEY, key_hash
@@ -20,7 +21,18 @@ TIMES = 20
 @pytest.mark.parametrize("partitions", [1, 3, 64])
 def test_a_partition_is_the_driver_s(size: int, partitions: int) -> None:
     every, key = list(range(partitions)), bytes(n % 251 for n in range(size))
-    assert DefaultPartitioner()(key, every, every) == key_hash(key) % partitions
+    assert DefaultPartitioner()(key, every, every) == key_hash(key) % partitions == kafka._partition(key, every, every)
+
+
+def test_a_key_that_is_none_of_ours_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(key: bytes) -> int:
+        raise AssertionError("hashed byte by byte")
+
+    monkeypatch.setattr(kafka, "key_hash", slow)
+    every = list(range(64))
+    found = {kafka._partition(bytes([n]) * 1_000_000, every, every) for n in range(20)}
+    assert found <= set(every)
+    assert len(found) > 5
 
 
 @pytest.mark.parametrize(

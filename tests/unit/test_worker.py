@@ -43,7 +43,7 @@ from streams import app
 from streams.settings import Settings
 
 class Worker:
-    stopping = failed = False
+    failed = False
     def __init__(self, *args, **options): ...
     def stop(self): ...
     async def run(self):
