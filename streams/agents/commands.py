@@ -5,6 +5,7 @@ A re-extract puts events on `redacted` once more; what the stage `extract` makes
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -50,10 +51,16 @@ from streams.topics import TOPICS, memory_key
 EVENTS_AT_ONCE = 100
 # Kind of the documents that say what became of a command.
 ANSWERS = "answer"
+# In such a document: which command it was, by its digest.
+ASKED = "asked"
 # Kind of the documents that say what a "forget" found: after a crash it is gone and can't be counted again.
 FOUND = "found"
 
 Answer = TypeVar("Answer", ErasureReceipt, RestoreReceipt, ReExtractReceipt)
+
+
+def _asked(command: Command) -> str:
+    return hashlib.sha256(command.model_dump_json(exclude={"requested_at"}).encode()).hexdigest()
 
 
 JobsOf = Callable[[Tenant], Awaitable[Mapping[bytes, bytes]]]
@@ -105,7 +112,7 @@ class CommandStage(TenantStage):
             case ReExtractCommand():
                 sent = await self._answered(command, ReExtractReceipt)
                 answer = sent or await self._re_extract(command, record.first_appended)
-        body = answer.model_dump(mode="json", exclude_none=True)
+        body = {**answer.model_dump(mode="json", exclude_none=True), ASKED: _asked(command)}
         await self._store.put_docs(command.tenant, [Doc(ANSWERS, command.command_id, body)])
         target = reply_to(record.headers)
         if target is None or not self._settings.reply_topics.fullmatch(target.topic):
@@ -117,9 +124,14 @@ class CommandStage(TenantStage):
 
     async def _answered(self, command: Command, model: type[Answer]) -> Answer | None:
         """What it was answered the first time. Carried out once more it would undo what came after it: what was
-        imported again on purpose, what went to the archive since."""
+        imported again on purpose, what went to the archive since. Another command under its id is bad data: its sender
+        would take the answer for its own."""
         known = await self._store.get_docs(command.tenant, ANSWERS, [command.command_id])
-        return model.model_validate(known[0].body) if known else None
+        if not known:
+            return None
+        if known[0].body.get(ASKED, _asked(command)) != _asked(command):
+            raise BadData("command_id_reused")
+        return model.model_validate(known[0].body)
 
     async def _forget(self, command: ForgetCommand, at: datetime) -> ErasureReceipt:
         if command.scope == "session" and command.session_id is None:

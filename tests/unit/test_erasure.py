@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from schemas import Job
+from streams.errors import BadData
 from streams.outcome import Outbound
 from streams.topics import TOPICS, job_key
 from tests.memory_role import TENANT, Crash, MemoryRole, episode, fact, said
@@ -92,3 +93,16 @@ async def test_a_crash_does_not_change_what_the_receipt_says(after_it: bool) -> 
         if crashes < write:
             break
     assert crashes >= 4
+
+
+async def test_another_command_under_the_same_id_is_not_answered_with_the_first_one_s_receipt() -> None:
+    role = MemoryRole()
+    await role.tell("candidates", said("e1", AT, fact("User lives in Porto")), AT)
+    receipt = await role.forget(AT, "c", "session", session_id="another")
+    assert await role.forget(AT, "c", "session", session_id="another") == receipt, "delivered again"
+    with pytest.raises(BadData, match="command_id_reused"):
+        await role.forget(AT, "c", "all")
+    with pytest.raises(BadData, match="command_id_reused"):
+        await role.restore(AT, "c", *await role.memories())
+    await role.forget(AT, "d", "all")
+    assert await role.memories() == {}
