@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime, timedelta
+from itertools import count
 
 import pytest
 
@@ -256,6 +258,22 @@ async def everything_at_once(role: MemoryRole) -> None:
         await role.tell("candidates", said(f"j{number}", when, fact("I like jazz"), session=f"j{number}"), when)
 
 
+async def crashed(prepare: Callable[[MemoryRole], Awaitable[None]], end: datetime) -> AsyncIterator[MemoryRole]:
+    """Roles started again after a crash in the window: once before and once after each of its writes."""
+    for number in count(1):
+        role = MemoryRole()
+        await prepare(role)
+        role.crash_at((number + 1) // 2, after_it=number % 2 == 0)
+        try:
+            await role.window(end)
+        except Crash:
+            role.start()
+            role.crash_at(0, after_it=False)
+            yield role
+        else:
+            return
+
+
 @pytest.mark.parametrize("after", ["", "a use"])
 async def test_a_crash_at_any_write_of_a_window_changes_nothing(after: str) -> None:
     """Every call that writes is the last one before a crash, once before and once after it took effect."""
@@ -273,24 +291,16 @@ async def test_a_crash_at_any_write_of_a_window_changes_nothing(after: str) -> N
     await then(undisturbed)
     expected = await undisturbed.memories()
     assert {m.memory_type for m in expected.values()} >= {MemoryType.DIGEST, MemoryType.EPISODE, MemoryType.TASK}
-    for number in range(1, 100):
-        role = MemoryRole()
-        await everything_at_once(role)
-        role.crash_at((number + 1) // 2, after_it=number % 2 == 0)
-        try:
-            await role.window(end)
-        except Crash:
-            role.start()
-        else:
-            break
-        role.crash_at(0, after_it=False)
+    crashes = 0
+    async for role in crashed(everything_at_once, end):
+        crashes += 1
         await then(role)
         await role.window(end)
         if not after:
-            assert await role.memories() == expected, f"crash {number}"
+            assert await role.memories() == expected, f"crash {crashes}"
             assert (await role.memories(archive=True)).keys() == (await undisturbed.memories(archive=True)).keys()
-        assert role.log() == await role.memories(), f"crash {number}"
-    assert number > 10
+        assert role.log() == await role.memories(), f"crash {crashes}"
+    assert crashes > 10
 
 
 async def long_ago_and_lately(role: MemoryRole) -> None:
@@ -356,21 +366,13 @@ async def test_a_crash_at_any_write_of_an_erasure_by_retention_changes_nothing()
     undisturbed = MemoryRole()
     await long_ago_and_lately(undisturbed)
     await undisturbed.window(end)
-    for number in range(1, 200):
-        role = MemoryRole()
-        await long_ago_and_lately(role)
-        role.crash_at((number + 1) // 2, after_it=number % 2 == 0)
-        try:
-            await role.window(end)
-        except Crash:
-            role.start()
-        else:
-            break
-        role.crash_at(0, after_it=False)
+    crashes = 0
+    async for role in crashed(long_ago_and_lately, end):
+        crashes += 1
         await role.window(end)
-        assert await role.memories() == await undisturbed.memories(), f"crash {number}"
-        assert role.log() == await role.memories(), f"crash {number}"
-    assert number > 10
+        assert await role.memories() == await undisturbed.memories(), f"crash {crashes}"
+        assert role.log() == await role.memories(), f"crash {crashes}"
+    assert crashes > 10
 
 
 async def test_a_crash_before_a_used_memory_has_left_the_archive(
