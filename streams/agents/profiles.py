@@ -73,6 +73,12 @@ class Profiles:
         self._memories += size
         while len(self._kept) > MOST_KEPT or self._memories > MOST_MEMORIES:
             self._drop(next(iter(self._kept)))
+        # What a user has forgotten leaves the memory of the process too, though nobody asks again.
+        asyncio.get_running_loop().call_later(OLDEST_SECONDS, self._drop_of, key, at)
+
+    def _drop_of(self, key: str, at: float) -> None:
+        if key in self._kept and self._kept[key][0] == at:
+            self._drop(key)
 
     def _drop(self, key: str) -> None:
         _, found = self._kept.pop(key, (0.0, []))

@@ -18,7 +18,7 @@ from streams.compacted import Follower
 from streams.errors import DependencyDown
 from streams.topics import memory_key
 from tests.contract.store_parts import PROFILE, memory
-from tests.harness import Pipeline, pipeline
+from tests.harness import Pipeline, eventually, pipeline
 from tests.integration.raw import Raw, produce
 
 ANN, BO = (Tenant(namespace="shop", user_id=name) for name in ("安", "Bo/1"))
@@ -161,3 +161,24 @@ async def test_what_could_not_be_started_says_so_each_time(line: Pipeline) -> No
         with pytest.raises(DependencyDown):
             await anext(follower.new(), None)
     await follower.close()
+
+
+async def test_what_is_kept_goes_though_nobody_asks(
+    line: Pipeline, store: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("streams.agents.profiles.OLDEST_SECONDS", 0.01)
+    clock = Clock()
+    profiles = Profiles(store, lambda: changes_from_now(line.settings), clock)
+    try:
+        await ids(profiles, ANN)
+        clock.now += SETTLING_SECONDS + 1
+        await ids(profiles, ANN)
+
+        async def read_anew() -> bool:
+            before = store.reads
+            await ids(profiles, ANN)
+            return store.reads > before
+
+        await eventually(read_anew, what="what was kept to go by the clock of the loop alone")
+    finally:
+        await profiles.close()
