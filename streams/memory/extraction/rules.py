@@ -18,6 +18,7 @@ from streams.memory.extraction.gate import gate, placeholder_only, says_somethin
 from streams.memory.extraction.importance import STANDING, importance
 from streams.memory.extraction.lang import language
 from streams.memory.extraction.material import own_words
+from streams.memory.extraction.orders import one_off
 from streams.memory.extraction.patterns import table
 from streams.memory.extraction.plain import LONGEST, answers, asks_for_fact, plain
 from streams.memory.extraction.plans import may_plan, plan
@@ -38,6 +39,7 @@ _LOOK_BACK = 3  # sentences in which "she" may have been named
 _TELLING = 5  # importance of a slot that is read in the middle of a question
 _FREE_SENTENCES = 2  # of a message, beside those that fill a slot
 _RULE, _DATED, _FEELING, _WORK = "standing rule", "dated", "feeling", "working_on"
+_ONE_OFF = "one_off"
 _OF_OTHERS = frozenset({"relation", "about somebody", _FEELING})
 _OF_ONESELF = frozenset({_RULE, _DATED})
 # Slots whose time is their value, not the span in which they hold.
@@ -151,6 +153,8 @@ def _read(scene: _Scene) -> list[_Verdict]:
         return [_whole(text, verdicts, scene)]
     if not any(v.open for v in verdicts):
         return verdicts
+    if any(v.why == _ONE_OFF for v in verdicts):
+        own = " ".join(v.sentence.text for v in verdicts if v.why != _ONE_OFF)
     whole = worth(own, language(own))
     return _keep_best(verdicts, whole, scene) if whole.score >= _WORTH else verdicts
 
@@ -208,6 +212,8 @@ def _judge(sentence: Sentence, scene: _Scene, before: list[str], foreign: frozen
         reason = "small_talk"
     elif placeholder_only(text):
         reason = "placeholder_only"
+    elif one_off(text):
+        reason = _ONE_OFF
     if reason:
         return _Verdict(sentence, lang, why=reason)
     if conditional(text):
