@@ -65,6 +65,15 @@ _LETTER_END = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _MATERIAL_MIN, _MATERIAL_MIN_CJK = 40, 12  # characters: shorter ones are the speaker's own phrase after a colon
+_LONGEST_ORDER = 80  # characters
+# After an order to reword there is no phrase of the speaker's own, however short.
+_REWORD = re.compile(
+    r"\b(?:translat(?:e|ion)|re-?phrase|re-?word|re-?write|paraphrase|proof-?read|polish)\b|翻[译譯]|[润潤]色|改[写寫]|校[对對]",
+    re.IGNORECASE,
+)
+_REWORD_ORDER = re.compile(
+    r"\W*(?:[请請]|麻[烦煩]|能不能|可以)?(?:你)?(?:[帮幫]我)?(?:把[这這下]\S{0,4})?(?:翻[译譯]|[润潤]色|改[写寫]|校[对對])(?:一?下|成\S{1,4}文)?\s+(?=\S)"
+)
 
 
 def own_words(text: str) -> str:
@@ -78,6 +87,9 @@ def own_words(text: str) -> str:
         text = "".join(_blank_line(line) for line in text.splitlines(keepends=True))
     head = _HEAD.match(text)
     least = _MATERIAL_MIN_CJK if is_chinese(text[:200]) else _MATERIAL_MIN
+    head = head or _REWORD_ORDER.match(text)
+    if head and head.end() <= _LONGEST_ORDER and _REWORD.search(head.group()):
+        least = 1
     if head and len(text) - head.end() >= least and _WORK_ON.search(head.group()):
         return head.group() + _spaces(text[head.end() :])
     letter = _LETTER.search("\n" + text) if "\n" in text and _may_be_letter(text) else None
