@@ -29,7 +29,8 @@ _ASIDE = re.compile(r"\s*\[[^\]]*\]\s*$")
 _ENDS_ASKING = re.compile(r"[?？][\"”」』)\s~～!！]*$")
 # What opens a request or a thing that is only imagined: neither tells what is so.
 _ONLY_WISHED = re.compile(
-    r"^\W*(?:(?:please|pls|can|could|would|will) (?:you )?\w+|help me|(?:and |but |so )?(?:what )?if (?:i|we|you|my)\b"
+    r"^\W*(?:(?:(?:ha)+h?|lol|hm+|oh|well|ok|so|and|but)\W+)*"
+    r"(?:(?:please|pls|can|could|would|will) (?:you )?\w+|help me|(?:what )?if (?:i|we|you|my)\b"
     r"|suppos(?:e|ing)\b|imagine\b"
     r"|(?:麻烦|请|能不能|可以|可不可以)?(?:你|您)?帮(?:我|忙|我们)|麻烦(?:你|您)|请(?:你|您|给我|把|问)"
     r"|给我(?:写|做|讲|推荐|列|画|查|找|翻译)|(?:那|但是?|可是)?(?:假如|如果|要是|假设|假使|万一))",
