@@ -30,6 +30,14 @@ _OPENING, _CLOSING = "“「『（(", "”」』）)"
 _LONGEST_QUOTATION = 200  # after that an opening mark was never meant to be closed
 _LONGEST_SENTENCE = 600  # characters
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
+# What follows after a space belongs to what is only supposed.
+_SUPPOSES = re.compile(r"^\W*(?:那|但)?(?:要是|如果|若是|假如|假设|假使|倘若|万一|哪一?天|就算|即使|除非)|^\W*等\S+了$")
+# One clause, asked without a question mark; "I wonder whether" tells of a doubt, "whether or not" of neither.
+_ASKS = re.compile(
+    r"^(?!.*(?:考虑|[纠糾][结結]|[犹猶]豫|[决決]定|[讨討][论論]|商量|知道|[确確][定認认]|想|看看|不管|[无無][论論]|取[决決]|[试試測测]|怕|担心|[觉覺]得|喜[欢歡]))"
+    r"[^，,：:“”「」『』\"]{0,8}?(?:(?P<verb>[要去是会會能可该該行好用吃喝来來做买買换換走养養搬订訂])不(?P=verb)|有[没沒]有"
+    r"|[^，,：:“”「」『』\"]{0,20}[吗嗎][~～。!！…\s]*$)[^，,：:“”「」『』\"]*$"
+)
 _BULLET = re.compile(r"^(?:[-*•·]|\d{1,2}[.)、](?!\d)|[(（]\d{1,2}[)）])\s*")
 
 
@@ -115,7 +123,16 @@ def _add(found: list[Sentence], text: str, start: int, end: int) -> None:
     if not _LETTER_OR_DIGIT.search(stripped):
         return
     tail = stripped.rstrip("”’\"'」』）)~～ ")
-    found.append(Sentence(start, start + len(stripped), stripped, tail.endswith(("?", "？"))))
+    found.append(Sentence(start, start + len(stripped), stripped, tail.endswith(("?", "？")) or asks(stripped)))
+
+
+def asks(text: str) -> bool:
+    """Whether a Chinese sentence asks without a question mark.
+
+    >>> asks("要不要养只猫呢"), asks("我在考虑要不要养猫")
+    (True, False)
+    """
+    return not text.isascii() and _ASKS.match(text) is not None
 
 
 def _unpunctuated(sentence: Sentence) -> list[Sentence]:
@@ -128,6 +145,9 @@ def _unpunctuated(sentence: Sentence) -> list[Sentence]:
     for end, following in [(gap.start(), gap.end()) for gap in gaps] + [(len(sentence.text), len(sentence.text))]:
         piece = sentence.text[start:end]
         last = end == len(sentence.text)
-        parts.append(Sentence(sentence.start + start, sentence.start + end, piece, last and sentence.question))
+        if not last and _SUPPOSES.match(piece) and not _SPACE_BETWEEN_CJK.search(piece):
+            continue
+        question = sentence.question if last else asks(piece)
+        parts.append(Sentence(sentence.start + start, sentence.start + end, piece, question))
         start = following
     return parts
