@@ -34,6 +34,7 @@ _SECRET_NOUN = re.compile(
     re.IGNORECASE,
 )
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
+_CLAUSE = re.compile(r"[^，,；;]*(?:[，,；;]\s*|$)")
 _PLACEHOLDER = re.compile(r"\[[A-Z][A-Z_]*_\d+\]")
 
 
@@ -258,6 +259,17 @@ def placeholder_only(text: str) -> bool:
     if "[" not in text or not _PLACEHOLDER.search(text):
         return False
     return not says_something(_SECRET_NOUN.sub(" ", _PLACEHOLDER.sub(" ", text)))
+
+
+def beside_masked(text: str) -> str:
+    """The text without clauses of which only the kind of a masked value would be remembered.
+
+    >>> beside_masked("手机号是[PHONE_1]，平时七点后有空")
+    '平时七点后有空'
+    """
+    if "[" not in text or not _PLACEHOLDER.search(text):
+        return text
+    return "".join(clause for clause in _CLAUSE.findall(text) if not placeholder_only(clause))
 
 
 def says_something(text: str) -> bool:

@@ -29,7 +29,7 @@ _EN_ADDRESSED = re.compile(
 )
 _ZH_ADDRESSED = re.compile(
     r"[你您]|我(?:还)?想(?:要|加|改|写|把)|^\W*(?:这(?!周|个?月|学期|两[周天]|几天|阵子|段时间)|那(?!边)|它|就|再|先|更|偏|只要|不用|还是|比如|例如|听说)"
-    r"|[字句段版篇]|语气|风格|剧情|情节|文案|标题|选项|随便|行吗|好吗"
+    r"|[字句段篇]|版(?!本)|语气|风格|剧情|情节|文案|标题|选项|随便|行吗|好吗"
 )
 
 _EN_RULE = re.compile(
@@ -86,7 +86,7 @@ _EN_CHANGE = re.compile(
     re.IGNORECASE,
 )
 _ZH_CHANGE = re.compile(
-    r"(?:改|换|转|调|挪|移|升|涨|降|加|减|推迟|延期|提前|延后)(?:成|为|到|至)(?=\S)[^，。？?]{1,20}"
+    r"(?:改|换|转|调|挪|移|迁|升|涨|降|加|减|推迟|延期|提前|延后)(?:成|为|到|至)\s?(?=\S)[^，。？?]{1,20}"
     r"|(?:最近|现在|目前|今年|这阵子|这段时间|后来)\S{0,4}[改换]\S{1,12}了?"
 )
 _ZH_PLACED = re.compile(
@@ -99,7 +99,7 @@ _EN_USES = re.compile(
     re.IGNORECASE,
 )
 _ZH_USES = re.compile(
-    r"(?:我们?|咱们?)?(?:都|一直|统一|平时)?(?:记|放|存|写|做)在\S{2,}里|(?:定|选)了?(?:用|走)\S{2,}|[只都]用\S{2,}"
+    r"(?:我们?|咱们?)?(?:都|一直|统一|平时)?(?:记|放|存|写|做)在\S{2,}里|(?:定|选)了?(?:用|走)\S{2,}|(?:[只都]|主要|一直|平时|目前|现在|统一)用\s?(?!的是|来|到|着)\S{2,}"
     r"|[^，。？我你您这那它]{2,10}(?:现在|目前)?用的(?:都|就|也)?是[^，。？什哪谁啥]{2,}"
 )
 _EN_TASTE = re.compile(
@@ -124,6 +124,38 @@ _ZH_STATE = re.compile(
 )
 _CODE = re.compile(
     r"(?:\b(?:is|are|called|number|model|code)\W+|[:：是为叫]\W*)(?=[A-Z-]*\d)[A-Z]{1,6}-?[A-Z]?\d{3,}[A-Z\d-]*\b"
+)
+# Who does what, what is what: "Wei does the data part", "backend is Django", "hosted on Hetzner".
+_EN_SHARES = re.compile(
+    r"^\W*(?:and |but )?(?:i|we|(?:my|our) \w+|(?-i:[A-Z][a-z]+(?: [A-Z][a-z]+)?)) (?:does?|do|handles?|runs?|owns?"
+    r"|covers?|manages?|takes? care of|looks? after|leads?|maintains?) (?:the|our|all|most of)\b \w",
+    re.IGNORECASE,
+)
+_EN_NAMED = re.compile(
+    r"(?:^\W*|[,;] (?:and )?)(?:the |our |my )?(?:back-?end|front-?end|database|db|cache|server|hosting|host|stack"
+    r"|repo|framework|cloud|provider|contractor|supplier|vendor|venue|hotel|airline|bank|insurer|dentist|plumber|builder|electrician"
+    r"|caterer|agency|gym|client|sponsor|editor|publisher|landlord|landlady|accountant|lawyer)"
+    r"(?:['’]s| is| runs on| lives (?:on|in)|:) (?:an? |the |on |in |at |with |called )?(?-i:[A-Z])\w"
+    r"|\b(?:hosted|deployed|written) (?:on|in|at) (?-i:[A-Z])\w",
+    re.IGNORECASE,
+)
+_EN_DECIDED = re.compile(
+    r"(?<!\w )(?!(?:as|what|how|that|this|so|here|there|who|where|why|when|whatever|like|way|than|think|hope|say|if)\b)"
+    r"(?:[\w'’.:$€£-]+ ){1,4}it is(?: then)?\W*$",
+    re.IGNORECASE,
+)
+_EN_STARTED = re.compile(
+    r"^\W*(?:(?:we|i)(?:['’]ve| have)? )?(?:finally|just|at last) (?:started|finished|bought|sold|signed|booked|adopted"
+    r"|passed|launched|quit|closed|ordered|paid off|submitted|shipped) (?!it\b|that\b|this\b|up\b|you)\w{2,}",
+    re.IGNORECASE,
+)
+_ZH_CONTACT = re.compile(
+    rf"^\W*[^，。？?我你您帮请谁哪]{{2,8}}?(?:都|就|直接)?(?:找|问|联系)\s?(?:[小老阿]{SURNAME}|{SURNAME}(?:[哥姐总工]|老师|经理|师傅|主任|医生|律师)"
+    r"|[A-Z][a-z]+|[\u4e00-\u9fff]{2,3}(?=就(?:行|好|可以)))"
+)
+_ZH_SETTING = re.compile(
+    r"^(?!.*(?:今[天晚]|这[次回]|[先字页]))\S*?(?:开|调|设|放|定|保持|控制)(?:到|在|成|为)\s?\S{0,3}?\d+(?:\.\d+)?\s?"
+    r"(?:度|点|分贝|%|％|档|级|格|℃)?(?:左右)?就(?:行|好|可以|够)"
 )
 _EN_LEAD = r"^\W*(?:(?:yeah|yes|well|and|so|oh|ok|also|but|fun fact)\W+)*"
 _EN_SOMEBODY = re.compile(
@@ -231,6 +263,10 @@ _EN_FRAMES = (
     ("status", "changed", _EN_CHANGE),
     ("progress", "progress", _EN_PROGRESS),
     ("uses", "uses", _EN_USES),
+    ("owner", "shares the work", _EN_SHARES),
+    ("uses", "named", _EN_NAMED),
+    ("decision", "decided", _EN_DECIDED),
+    ("progress", "under way", _EN_STARTED),
     ("likes", "taste", _EN_TASTE),
     ("friend", "about somebody", _EN_SOMEBODY),
     ("plan", "to do", _EN_TO_DO),
@@ -238,6 +274,8 @@ _EN_FRAMES = (
     ("identity", "names a code", _CODE),
 )
 _ZH_FRAMES = (
+    ("prefers", "setting", _ZH_SETTING),
+    ("friend", "whom to ask", _ZH_CONTACT),
     ("status", "changed", _ZH_CHANGE),
     ("progress", "progress", _ZH_PROGRESS),
     ("constraint", "rule", _ZH_RULE),

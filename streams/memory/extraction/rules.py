@@ -14,7 +14,7 @@ from streams.memory.extraction import details
 from streams.memory.extraction.clauses import clauses
 from streams.memory.extraction.condense import condense
 from streams.memory.extraction.cued import Cued
-from streams.memory.extraction.gate import gate, placeholder_only, says_something
+from streams.memory.extraction.gate import beside_masked, gate, placeholder_only, says_something
 from streams.memory.extraction.importance import STANDING, importance
 from streams.memory.extraction.lang import language
 from streams.memory.extraction.material import own_words
@@ -164,7 +164,7 @@ def _plain(verdict: _Verdict, scene: _Scene) -> _Verdict:
     text = verdict.sentence.text
     if verdict.sentence.question or conditional(text):
         return verdict
-    bare = without_quotations(text)
+    bare = beside_masked(without_quotations(text))
     found = plain(bare, scene.timing(bare).time, scene.said_at)
     if found is None:
         return verdict
@@ -196,6 +196,8 @@ def _foreign(text: str) -> frozenset[str]:
     found = clauses(fold(text), language(text))
     if found.questions or found.requests > 1:
         return _OF_OTHERS | {_WORK}
+    if found.requests and len(text) <= LONGEST and _OWN_PROJECT.search(text) and not _ASKED_FOR.search(text):
+        return frozenset()
     # "I'm working on a novel" alone tells something; it counts as a request since one mostly follows.
     return _OF_OTHERS if found.requests else frozenset()
 
@@ -272,6 +274,11 @@ def _dated(text: str, scene: _Scene) -> Slot | None:
     return plan(bare, scene.timing(text).time, scene.said_at)
 
 
+# What is being built, by name, and then what it is made of; nothing is asked for.
+_OWN_PROJECT = re.compile(
+    r"\bI(?:['’]m| am) (?:building|making|designing|planning|working on) (?:an? |the |my |our )?[A-Z]\w+"
+)
+_ASKED_FOR = re.compile(r"\b(?:please|help|need|want|can|could|would|give|show|write|tell|make|add)\b", re.IGNORECASE)
 _ASKS = re.compile(
     r"\W*(?:(?:and|but|so|or|then|also|ok(?:ay)?)\W+)*(?:am|is|are|was|were|do|does|did|have|has|had|can|could|would|will"
     r"|should|shall|may|might|must|what|how|why|when|where|who|whose|which|suppose|say|unless|(?:even|only|as) if"

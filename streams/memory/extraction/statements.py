@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Literal
 
 from streams.memory.extraction.contrast import contrast, corrects, ends
@@ -35,7 +36,7 @@ _ZH_SUBJECT = re.compile(r"^(我们|咱们?|我(?:的|家)?[\u4e00-\u9fff]{0,3}(
 _ZH_ADVERB = re.compile(r"(?:现在|目前|如今|最近|一直|以前|之前|从前|原来|小时候|今年|去年)$")
 _ZH_BARE_VERB = re.compile(
     r"^(?:现在|目前|今年|也|还|平时|最近|一直|已经|刚)*(?:搬|在|住|是|叫|今年|有|喜欢|讨厌"
-    r"|不吃|对|养|从|爱|\d+岁)"
+    r"|不吃|对|养|从|爱|做|当|从事|\d+岁)"
 )
 
 
@@ -115,14 +116,24 @@ def _of_bare_clauses(text: str, lang: str, speaker: str | None, named: str | Non
     if len(clauses) < 2:
         return
     subject = _opening_subject(clauses[0], lang)
-    for clause in clauses[1:]:
+    for place, clause in enumerate(clauses[1:], 1):
         own = _opening_subject(clause, lang)
         subject = own or subject
         bare = (_ZH_BARE_VERB if lang == "zh" else _EN_BARE_VERB).match(clause)
         if subject and not own and bare:
             whole = f"{subject}{clause}" if lang == "zh" else f"{subject} {clause}"
             for one in _slots(whole, lang, speaker, named):
-                yield replace(one, text=whole.rstrip("。！!. "))
+                more = _unfilled(clauses[place + 1 :], subject, lang, speaker, named) if lang == "zh" else []
+                yield replace(one, text="，".join((whole, *more)).rstrip("。！!. "))
+
+
+def _unfilled(clauses: list[str], subject: str, lang: str, speaker: str | None, named: str | None) -> list[str]:
+    """The clauses that go on about the same subject and fill no slot themselves: "做芯片测试的"."""
+    going_on = takewhile(
+        lambda clause: clause and "我" not in clause and not any(_slots(f"{subject}{clause}", lang, speaker, named)),
+        clauses,
+    )
+    return list(going_on)
 
 
 def _opening_subject(clause: str, lang: str) -> str | None:
