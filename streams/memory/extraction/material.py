@@ -68,7 +68,7 @@ _MATERIAL_MIN, _MATERIAL_MIN_CJK = 40, 12  # characters: shorter ones are the sp
 _LONGEST_ORDER = 80  # characters
 # After an order to reword there is no phrase of the speaker's own, however short.
 _REWORD = re.compile(
-    r"\b(?:translat(?:e|ion)|re-?phrase|re-?word|re-?write|paraphrase|proof-?read|polish)\b|翻[译譯]|[润潤]色|改[写寫]|校[对對]",
+    r"\b(?:translat(?:e|ion)|re-?phrase|re-?word|re-?write|paraphrase|proof-?read|polish)\b|(?<![做当當是])翻[译譯](?![官员員公工专專行家社])|[润潤]色|改[写寫]|校[对對]",
     re.IGNORECASE,
 )
 _REWORD_ORDER = re.compile(

@@ -25,7 +25,7 @@ _COUNTERFACTUAL = Cued(
     r"|\bif (?:i|we|you|he|she|they|my \w+) (?:were|was|had|did|could|won|lived|owned|became)\b|\b(?:as if i"
     r"|i wish i|if only)\b"
     r"|\bin a (?:hypothetical|fictional(?:i[sz]ed)?)\b|\bfor the sake of argument\b"
-    r"|^\W*(?:(?:要是|如果|若是)(?:哪一?天|有一?天|有朝一日)|哪一?天)[^。？?]{1,20}?(?:我们?|咱们?)(?:就|要|会|一定|肯定|第一|也|想|非)"
+    r"|^\W*(?:(?:要是|如果|若是)(?:哪一?天|有一?天|有朝一日)|哪一?天)[^。？?]{1,20}?(?:我们?|咱们?)(?:就|要|会|一定|肯定|第一|非)"
     r"|^\W*(?:假如|假设|假使|要是我|倘若|万一|设想|比如|例如|譬如)|^\W*如果(?:我|你|他"
     r"|她)?[^，]{0,20}，?[^，]*(?:会|就能|就想|愿意)|假装|假定",
 )

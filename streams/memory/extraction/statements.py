@@ -122,9 +122,12 @@ def _of_bare_clauses(text: str, lang: str, speaker: str | None, named: str | Non
         bare = (_ZH_BARE_VERB if lang == "zh" else _EN_BARE_VERB).match(clause)
         if subject and not own and bare:
             whole = f"{subject}{clause}" if lang == "zh" else f"{subject} {clause}"
+            # "我做翻译，住在厦门": what comes before and fills no slot is not lost.
+            alone = lang == "zh" and place == 1 and not any(_slots(clauses[0], lang, speaker, named))
+            opens = (clauses[0], clause) if alone else (whole,)
             for one in _slots(whole, lang, speaker, named):
                 more = _unfilled(clauses[place + 1 :], subject, lang, speaker, named) if lang == "zh" else []
-                yield replace(one, text="，".join((whole, *more)).rstrip("。！!. "))
+                yield replace(one, text="，".join((*opens, *more)).rstrip("。！!. "))
 
 
 def _unfilled(clauses: list[str], subject: str, lang: str, speaker: str | None, named: str | None) -> list[str]:

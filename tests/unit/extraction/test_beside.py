@@ -26,6 +26,7 @@ from tests.unit.extraction.test_plain import kept
         ("数据库从 MySQL 迁到 Postgres 了", "Postgres"),
         ("数据主要用 Landsat 卫星的，最近下载慢得要命。", "Landsat"),
         ("画图我一直用 Procreate", "Procreate"),
+        ("我做翻译，住在厦门", "翻译"),
         ("报销找 Kevin 就行", "Kevin"),
         ("签证的事问小刘", "小刘"),
         ("我换工作了，现在在苏州上班，做半导体设备销售。", "半导体"),
