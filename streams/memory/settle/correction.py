@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from datetime import timedelta
 from typing import Final
 
 from schemas.memory import MemoryRecord
@@ -10,6 +12,8 @@ from streams.memory.settle.discourse import discourse
 from streams.memory.settle.guards import denials
 from streams.memory.settle.kinds import NONE, Kind, Relation
 from streams.memory.settle.order import order
+from streams.memory.settle.people import became, may_tell
+from streams.memory.settle.standing import instead, may_replace
 from streams.memory.settle.wording import wording
 from streams.ports import ModelProfile
 
@@ -23,6 +27,11 @@ SAME: Final = 0.7
 ENOUGH_WORDS: Final = 12
 # Of the statements of one event, a correction also takes back those that it fits this much as well as the best.
 NEARLY: Final = 0.75
+# A slip of the tongue is set right at once, by the right name alone: "Sorry, I meant Oakwood Primary".
+_MEANT: Final = re.compile(
+    r"^\W*(?:(?:oh|ah|no|wait|actually)\W+)*(?:(?:sorry|oops|whoops|my bad)\W+)+i meant\b", re.IGNORECASE
+)
+AT_ONCE: Final = timedelta(minutes=30)
 # The tag by which the store finds what may take back something.
 TAG: Final = "correction"
 
@@ -31,8 +40,11 @@ def may_take_back(record: MemoryRecord) -> bool:
     """Can this statement correct others? Such records are stored with `TAG`."""
     if record.role != "user":
         return False
-    said = discourse(record.content)
-    return said.corrects or said.denies or record.operation == "correct"
+    text = record.content
+    said = discourse(text)
+    if said.corrects or said.denies or record.operation == "correct":
+        return True
+    return bool(_MEANT.match(text)) or may_replace(text) or may_tell(text)
 
 
 def take_back(old: MemoryRecord, new: MemoryRecord, similarity: float, profile: ModelProfile) -> Relation:
@@ -45,9 +57,16 @@ def take_back(old: MemoryRecord, new: MemoryRecord, similarity: float, profile: 
     taken_up = shared / max(1, min(len(one.content), ENOUGH_WORDS))
     strength = round(similarity + min(1.0, taken_up), 6)
     said = discourse(new.content)
+    if instead(old, new):
+        return Relation(Kind.TAKE_BACK, "wanted instead from now on", strength)
+    if became(old, new):
+        return Relation(Kind.TAKE_BACK, "somebody who is something else now", strength)
     as_before = denials(old) == denials(new)
     if as_before and shared >= SAME * max(len(one.content), len(other.content)):
         return NONE  # it says once more what was said
+    slip = _MEANT.match(new.content) and new.occurred_at - old.occurred_at <= AT_ONCE
+    if slip and shared and one.names - other.names and other.names - one.names:
+        return Relation(Kind.TAKE_BACK, "another name was meant", strength)
     halfway = (profile.conflict + profile.duplicate) / 2
     if said.corrects and (taken_up >= TAKEN_UP or similarity >= halfway):
         return Relation(Kind.TAKE_BACK, "corrects what was said", strength)

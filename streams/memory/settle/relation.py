@@ -6,6 +6,7 @@ Because it looks at nothing else, the relations among a set do not depend on how
 from __future__ import annotations
 
 from schemas.memory import Layer, MemoryRecord, MemoryType
+from streams.memory.settle.changes import changed
 from streams.memory.settle.correction import take_back
 from streams.memory.settle.guards import same_subject
 from streams.memory.settle.kinds import NONE, Kind, Relation
@@ -37,7 +38,11 @@ def _facts(old: MemoryRecord, new: MemoryRecord, similarity: float | None, profi
         similarity = None
     if old.slot is not None and old.slot == new.slot:
         return same_slot(old, new, similarity, profile)
-    if similarity is None or not same_subject(old, new):
+    if similarity is None or old.speaker != new.speaker:
+        return NONE
+    if changed(old, new):
+        return Relation(Kind.REPLACE, "says that it has changed")
+    if not same_subject(old, new):
         return NONE
     return near_texts(old, new, similarity, profile)
 

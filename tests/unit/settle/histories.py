@@ -33,6 +33,10 @@ SAYINGS = (
     "The harbour tour costs 8000",
     "The captain of the Aurora is Lee",
     "The captain of the Aurora is Dana",
+    "The captain moved the harbour tour to May 3",
+    "The harbour tour is on April 3",
+    "I always want the harbour tour",
+    "From now on book me the river tour instead",
 )
 
 

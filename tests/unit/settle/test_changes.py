@@ -1,0 +1,36 @@
+"""A value that is said to have changed takes the place of the older one; what only looks like it does not."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from bench.conflict import predict
+from tests.unit.settle.changed import BESIDE, CHANGED, INSTEAD, KEPT
+
+SAID, LATER = "2026-03-02T09:00:00Z", "2026-03-04T09:00:00Z"
+
+
+def superseded(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    rows = [
+        {"id": str(at), "old": {"text": old, "occurred_at": SAID}, "new": {"text": new, "occurred_at": LATER}}
+        for at, (old, new) in enumerate(pairs)
+    ]
+    labels = asyncio.run(predict(rows))
+    return [pair for at, pair in enumerate(pairs) if labels[str(at)] == "supersede"]
+
+
+def test_a_change_replaces() -> None:
+    assert superseded(CHANGED) == list(CHANGED)
+
+
+def test_another_thing_one_time_or_what_is_open_replaces_nothing() -> None:
+    assert superseded(KEPT) == []
+
+
+def test_what_is_wanted_instead_and_who_somebody_is_now_replaces() -> None:
+    assert superseded(INSTEAD) == list(INSTEAD)
+
+
+def test_other_wishes_plans_and_people_stand_beside() -> None:
+    assert superseded(BESIDE) == []
