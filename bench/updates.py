@@ -72,7 +72,7 @@ async def ask(store: VectorStore, embedder: Embedder, query: str, row: Row) -> l
     reply = await recall(request, TENANT, store=store, embedder=embedder, now=now, profile=embedder.profile)
     memories = [one.memory for one in reply.memories]
     outdated = await outdated_episodes(store, TENANT, [m for m in memories if m.layer is Layer.EPISODE])
-    return [[s.event_id for s in m.sources] for m in memories if m.memory_id not in outdated]
+    return [[s.event_id for s in m.sources] for m in memories if outdated.get(m.memory_id) != ""]
 
 
 async def answer(row: Row, embedder: Embedder) -> tuple[list[Row], list[float]]:

@@ -228,16 +228,22 @@ def _select(
 async def _current(
     weighed: _Weighed, request: RecallRequest, tenant: Tenant, store: VectorStore, now: datetime, weights: Weights
 ) -> list[Judged]:
-    """The selection without episodes that say only what has been replaced since: what moves up is looked at too."""
+    """The selection without what has been replaced since: an episode that says little else is left out, and what moves
+    up is looked at too; another is told without those words."""
     without: frozenset[str] = frozenset()
     while True:
         shown = _select(weighed, request, now, weights, without)
         if request.include_superseded or request.as_of is not None:
             return shown
         outdated = await outdated_episodes(store, tenant, [one.record for one in shown])
-        if not outdated:
-            return shown
-        without |= outdated
+        gone = {memory_id for memory_id, left in outdated.items() if not left}
+        if not gone:
+            return [_saying(one, outdated.get(one.record.memory_id)) for one in shown]
+        without |= gone
+
+
+def _saying(one: Judged, left: str | None) -> Judged:
+    return one if left is None else replace(one, record=one.record.model_copy(update={"content": left}))
 
 
 async def recall(
@@ -332,7 +338,7 @@ async def explain_one(
         reasons.append(why)
     elif memory_id not in weighed.found:
         reasons.append("neither search found it, or a turn beside it; it was looked up for this explanation")
-    elif await outdated_episodes(store, tenant, [one.record]):
+    elif (await outdated_episodes(store, tenant, [one.record])).get(memory_id) == "":
         reasons.append("it says only what has been replaced since")
     if request.threshold and one.support < weighed.needed * weights.threshold_share:
         reasons.append(f"relevance {recalled.relevance:.2f} is too low: too little ties it to the query")

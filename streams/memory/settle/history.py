@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import Final
 
 from schemas.control import Supersede
 from schemas.memory import Layer, MemoryRecord, MemoryStatus
 from streams.memory.settle.order import order
-from streams.memory.settle.wording import wording
+from streams.memory.settle.wording import figures, wording
 
 # An episode that says little else than what has been replaced is hidden from recall.
-COVERED_BY_SUPERSEDED = 0.8
+COVERED_BY_SUPERSEDED: Final = 0.8
+# What is left at the head of a text of which the first words are gone.
+_BETWEEN: Final = " .!,;。，；！"
 
 
 def holds_from(record: MemoryRecord) -> datetime:
@@ -85,15 +88,32 @@ def markers(removed: Sequence[MemoryRecord], remaining: Iterable[MemoryRecord]) 
 
 
 def hidden(episode: MemoryRecord, superseded: Iterable[MemoryRecord]) -> bool:
-    """Is at least 80 % of what an episode says no longer so?
+    """Is at least 80 % of what an episode says no longer so? `superseded`: as in `still_so`."""
+    return episode.layer is Layer.EPISODE and not still_so(episode, superseded)
 
-    `superseded`: facts of the episode's own event that are superseded, or that repeat a superseded one.
+
+def still_so(episode: MemoryRecord, superseded: Iterable[MemoryRecord]) -> str:
+    """The words of an episode without those of what has been replaced; empty when little else is left.
+
+    `superseded`: facts that are superseded, or that repeat a superseded one; those of other events don't count.
     """
-    if episode.layer is not Layer.EPISODE:
-        return False
     said = wording(episode.content).content
     gone: set[str] = set()
+    left = episode.content
     for fact in superseded:
-        if fact.source.event_id == episode.source.event_id and fact.source.message == episode.source.message:
-            gone |= wording(fact.content).content
-    return bool(said) and len(said & gone) >= COVERED_BY_SUPERSEDED * len(said)
+        if (fact.source.event_id, fact.source.message) == (episode.source.event_id, episode.source.message):
+            kept = _beside(fact)
+            gone |= wording(fact.content.replace(kept, "") if kept else fact.content).content
+            left = left.replace(fact.content, kept) if fact.content else left
+    if not gone:
+        return episode.content
+    covered = len(said & gone) >= COVERED_BY_SUPERSEDED * len(said)
+    return "" if covered or not wording(left).content else left.strip().lstrip(_BETWEEN)
+
+
+def _beside(fact: MemoryRecord) -> str:
+    """What a fact says beside a time or an amount: of a Chinese sentence the clauses after it, which mostly stand for
+    themselves ("定在周三，地点在三楼")."""
+    before, comma, after = fact.content.partition("，")
+    value = fact.value or ""
+    return after if comma and figures(value) and value in before and value not in after else ""

@@ -18,7 +18,7 @@ from schemas.control import Supersede
 from schemas.memory import Layer, MemoryRecord, MemoryStatus
 from schemas.tenant import Tenant
 from streams.memory.settle.correction import TAG, best_fits
-from streams.memory.settle.history import hidden
+from streams.memory.settle.history import still_so
 from streams.memory.settle.kinds import NONE, Kind, Relation
 from streams.memory.settle.order import order, pair
 from streams.memory.settle.relation import relate
@@ -288,14 +288,15 @@ class _Search:
         }
 
 
-async def outdated_episodes(store: MemoryStore, tenant: Tenant, episodes: Sequence[MemoryRecord]) -> frozenset[str]:
-    """Ids of the episodes that say little else than what has been replaced since: recall leaves them out.
+async def outdated_episodes(store: MemoryStore, tenant: Tenant, episodes: Sequence[MemoryRecord]) -> dict[str, str]:
+    """What the episodes that say something replaced since still say, by id; "" when that is little: recall leaves
+    those out, and tells of the others what is left.
 
     One lookup by event for all of them, and one for the survivors of repeats.
     """
     events = tuple(sorted({e.source.event_id for e in episodes if e.layer is Layer.EPISODE}))
     if not events:
-        return frozenset()
+        return {}
     told = (MemoryStatus.SUPERSEDED, MemoryStatus.DUPLICATE)
     where = Where(layers=(Layer.FACT,), statuses=told, event_ids=events)
     facts = [fact async for page in pages(store, tenant, where) for fact in page]
@@ -306,4 +307,5 @@ async def outdated_episodes(store: MemoryStore, tenant: Tenant, episodes: Sequen
         if r.status is MemoryStatus.SUPERSEDED
     }
     gone = [f for f in facts if f.status is MemoryStatus.SUPERSEDED or f.duplicate_of in replaced]
-    return frozenset(e.memory_id for e in episodes if hidden(e, gone))
+    left = {e.memory_id: still_so(e, gone) for e in episodes if e.layer is Layer.EPISODE}
+    return {e.memory_id: left[e.memory_id] for e in episodes if left.get(e.memory_id, e.content) != e.content}

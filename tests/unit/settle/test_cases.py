@@ -9,6 +9,7 @@ import pytest
 from schemas import MemoryRecord, MemoryStatus, Supersede
 from streams.memory.settle import as_of, chain, hidden, markers, settle
 from streams.memory.settle.fold import Verdict
+from streams.memory.settle.history import still_so
 from tests.unit.settle.histories import (
     PROFILE,
     START,
@@ -268,3 +269,34 @@ def test_a_change_that_names_neither_what_it_changes_nor_its_old_value_retires_n
 ) -> None:
     """It may speak of any habit, so both stay; recall shows them with their dates."""
     assert statuses(record(1, 1, habit), record(2, 40, change), near=near) == [ACTIVE, ACTIVE]
+
+
+def test_an_episode_is_told_without_what_is_replaced() -> None:
+    said = "I live in Bonn, above a bakery. Wei does the data part of the migration."
+    fact = record(1, 0, "I live in Bonn, above a bakery.", value="Bonn")
+    episode = record(1, 1, said, layer="episode")
+    assert still_so(episode, [fact]) == "Wei does the data part of the migration."
+    assert still_so(episode, [record(2, 0, fact.content, value="Bonn")]) == said  # of another event
+    assert still_so(episode, []) == said
+
+
+def test_of_a_chinese_sentence_the_clause_with_the_value_goes() -> None:
+    said = "评审会定在4月15日上午十点，地点在浦东的会议中心。记得带投影仪。"
+    fact = record(1, 0, "评审会定在4月15日上午十点，地点在浦东的会议中心。", value="4月15日上午十点")
+    assert still_so(record(1, 1, said, layer="episode"), [fact]) == "地点在浦东的会议中心。记得带投影仪。"
+
+
+@pytest.mark.parametrize(
+    ("said", "meant", "minutes", "status"),
+    [
+        ("My son's school is Oakfield Primary.", "Sorry, I meant Oakwood Primary.", 2, SUPERSEDED),
+        ("The plumber is called Sam Boyle.", "Oops, sorry, I meant Dan Boyle.", 5, SUPERSEDED),
+        ("My son's school is Oakfield Primary.", "Sorry, I meant Oakwood Primary.", 300, ACTIVE),
+        ("I'm learning Python at weekends.", "Sorry, I meant Python 3.", 2, ACTIVE),
+        ("My son's school is Oakfield Primary.", "Sorry, I meant the blue one.", 2, ACTIVE),
+    ],
+)
+def test_a_slip_of_the_tongue_is_set_right_at_once(said: str, meant: str, minutes: int, status: MemoryStatus) -> None:
+    later = record(2, 0, meant, occurred_at=START + timedelta(days=1, minutes=minutes))
+    earlier = record(1, 0, said, occurred_at=START + timedelta(days=1))
+    assert statuses(earlier, later, near=0.5)[0] == status
