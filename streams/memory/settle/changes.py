@@ -108,6 +108,11 @@ def _replaces(one: _Set, other: _Set, old: MemoryRecord, new: MemoryRecord) -> b
     return for_good or not _RECURS.search(one.clause)
 
 
+def set_in(text: str) -> frozenset[frozenset[str]]:
+    """The things that a statement sets a day, a time or an amount for, each by its words."""
+    return frozenset(one.topic for one in _sets(text) if "number" not in one.kinds)
+
+
 @lru_cache(maxsize=20_000)
 def _changes(text: str) -> tuple[_Set, ...]:
     """What a statement says has changed; a word of change may stand in a clause before it ("they raised it: ...")."""

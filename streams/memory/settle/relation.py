@@ -6,10 +6,11 @@ Because it looks at nothing else, the relations among a set do not depend on how
 from __future__ import annotations
 
 from schemas.memory import Layer, MemoryRecord, MemoryType
-from streams.memory.settle.changes import changed
+from streams.memory.settle.changes import changed, set_in
 from streams.memory.settle.correction import take_back
 from streams.memory.settle.guards import same_subject
 from streams.memory.settle.kinds import NONE, Kind, Relation
+from streams.memory.settle.named import filled_in, named_anew
 from streams.memory.settle.slots import same_slot
 from streams.memory.settle.texts import near_texts
 from streams.memory.settle.wording import key
@@ -40,7 +41,10 @@ def _facts(old: MemoryRecord, new: MemoryRecord, similarity: float | None, profi
         return same_slot(old, new, similarity, profile)
     if similarity is None or old.speaker != new.speaker:
         return NONE
-    if changed(old, new):
+    if changed(old, new) or named_anew(old, new):
+        if len(set_in(old.content) | filled_in(old.content)) > 1:
+            # Replaced as a whole, what else it says would be lost.
+            return Relation(Kind.AMBIGUOUS, "part of it is said to have changed")
         return Relation(Kind.REPLACE, "says that it has changed")
     if not same_subject(old, new):
         return NONE

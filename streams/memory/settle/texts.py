@@ -6,6 +6,7 @@ B"): whether it replaces depends on the words before the value. Everything else 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -76,6 +77,8 @@ def near_texts(old: MemoryRecord, new: MemoryRecord, similarity: float, profile:
         return Relation(Kind.REPLACE, "names it as no longer so, or as second choice")
     swapped = exchange(one.words, other.words)
     same_figures = bool(one.figures) and one.figures == other.figures
+    if swapped is not None and _name_against_state(old, new, swapped):
+        return NONE
     if swapped is not None and not (same_figures and _all_figures(swapped)) and another_value(swapped):
         if denials(old) == denials(new) and single_valued(swapped):
             return Relation(Kind.REPLACE, "another value of what has one at a time")
@@ -85,6 +88,19 @@ def near_texts(old: MemoryRecord, new: MemoryRecord, similarity: float, profile:
     if fired is None and alike(one, other, similarity, profile, soon=soon):
         return Relation(Kind.REPEAT, "near in meaning, and no difference that counts")
     return NONE
+
+
+def _name_against_state(old: MemoryRecord, new: MemoryRecord, swapped: Exchange) -> bool:
+    """What something is called, and how it is ("our wiki is Confluence", "our wiki is down now"), by a speaker who
+    writes names with capitals."""
+    return new.content[:1].isupper() and _capital(old.content, swapped.old) and not _capital(new.content, swapped.new)
+
+
+def _capital(text: str, words: tuple[str, ...]) -> bool:
+    """Whether the words stand in the text with a capital that is not its first letter, or with a figure. Of other
+    scripts: always."""
+    found = re.search(re.escape(" ".join(words)), text, re.IGNORECASE)
+    return found is None or not words[0].isascii() or any(c.isdigit() or c.isupper() for c in found.group())
 
 
 def _all_figures(swapped: Exchange) -> bool:

@@ -53,6 +53,53 @@ KEPT = (
     ("设计评审定在3月9日上午十点", "设计评审没有改到3月12日"),
 )
 
+# The value is a name: who or what fills a place that one thing has, and the newer statement says that it is so now.
+NAMED = (
+    ("My physio is Hanna Brandt, she is strict.", "Hanna moved away. My physio is Luis Ortega now, much gentler."),
+    ("Our wiki is Confluence, sadly.", "We migrated, our wiki is Notion now."),
+    ("The payments service runs on Java 11.", "Finally: the payments service runs on Java 21 now."),
+    ("The search index uses Solr 8.", "The search index now uses OpenSearch."),
+    ("My physio is Hanna Brandt.", "My physio is now Luis Ortega."),
+    ("My brother lives in Leeds with his cat.", "My brother lives in York now."),
+    ("The backend is Flask.", "The backend is FastAPI now."),
+    ("我的牙医是陈医生，手很轻。", "陈医生退休了，我的牙医现在是林医生。"),
+    ("后端用的是Django，部署在阿里云。", "后端现在用Go了，快多了。"),
+    ("我们组的组长是王磊", "我们组的组长换成刘洋了"),
+    ("我妹妹住在南京，做护士。", "我妹妹现在住在无锡了，离家近一点。"),
+    ("项目的数据库是MySQL", "项目的数据库换成PostgreSQL了，迁移很顺利"),
+)
+BESIDE_NAMED = (
+    # What else the older one says would be lost.
+    ("The mail service runs on Exim, the chat service runs on Matrix.", "The mail service runs on Postfix now."),
+    ("前端用的是Vue，后端用的是Django", "后端现在用Go了"),
+    ("My physio is Hanna Brandt.", "My dentist is Luis Ortega now."),
+    ("The payments service runs on Java 11.", "The search service runs on Java 21 now."),
+    ("My brother lives in Leeds.", "My sister lives in York now."),
+    ("My brother lives in Leeds.", "My brother's friend lives in York now."),
+    ("My friend is a nurse.", "My friend is here now."),
+    ("Our wiki is Confluence.", "Our wiki is down now."),
+    ("The backend is Flask.", "The backend is slow now."),
+    ("The backend is Flask.", "The backend is deployed now."),
+    ("My boss is Tina.", "My boss is on vacation now."),
+    ("My brother lives in Leeds.", "My brother lives alone now."),
+    ("The search index uses Solr.", "The search index uses less memory now."),
+    ("My landlord is Mr Keller.", "My landlord is now reachable by mail."),
+    ("My landlord is Mr Keller.", "Is my landlord Mrs Ahmadi now?"),
+    ("My landlord is Mr Keller.", "If they sell, my landlord is Mrs Ahmadi now."),
+    ("Our wiki is Confluence.", "Our wiki might be Notion now."),
+    ("My dog is Rex.", "My dog is Rex now, officially."),
+    ("我的牙医是陈医生", "我的房东现在是林先生"),
+    ("后端用的是Django", "后端现在很慢"),
+    ("后端用的是Django", "前端现在用React了"),
+    ("我们组的组长是王磊", "我们组的组长现在在出差"),
+    ("我妹妹住在南京", "我弟弟现在住在无锡"),
+    ("我妹妹住在南京", "我妹妹现在住得很远"),
+    ("我妹妹住在南京", "要是我妹妹现在住在无锡就好了"),
+    ("项目的数据库是MySQL", "项目的数据库现在是只读的"),
+    ("项目的缓存是Redis", "项目的数据库换成PostgreSQL了"),
+    ("我的邻居是老张", "我的邻居现在是退休教师"),
+)
+
 INSTEAD = (
     ("I always order the spicy ramen.", "From now on order me the mild ramen instead."),
     ("I usually order the vegan pizza.", "Going forward order me a pepperoni pizza instead, please."),

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 
 from bench.conflict import predict
-from tests.unit.settle.changed import BESIDE, CHANGED, INSTEAD, KEPT
+from tests.unit.settle.changed import BESIDE, BESIDE_NAMED, CHANGED, INSTEAD, KEPT, NAMED
 
 SAID, LATER = "2026-03-02T09:00:00Z", "2026-03-04T09:00:00Z"
 
@@ -26,6 +26,14 @@ def test_a_change_replaces() -> None:
 
 def test_another_thing_one_time_or_what_is_open_replaces_nothing() -> None:
     assert superseded(KEPT) == []
+
+
+def test_who_or_what_fills_a_place_now_replaces() -> None:
+    assert superseded(NAMED) == list(NAMED)
+
+
+def test_how_it_is_or_who_fills_another_place_replaces_nothing() -> None:
+    assert superseded(BESIDE_NAMED) == []
 
 
 def test_what_is_wanted_instead_and_who_somebody_is_now_replaces() -> None:
