@@ -44,7 +44,9 @@ def root() -> None:
 def standard(
     extractor: Annotated[Kind | None, typer.Option(help="Default: MEMSTREAM_EXTRACTOR.")] = None,
     embedder: Annotated[str, typer.Option(help="Default: MEMSTREAM_EMBEDDER.", metavar="NAME")] = "",
-    chosen: Annotated[str, typer.Option("--set", help="Which half: blind, known or all.", metavar="SET")] = "all",
+    chosen: Annotated[
+        str, typer.Option("--set", help="Which part: blind, known, unseen or all.", metavar="SET")
+    ] = "all",
     cases: Annotated[
         Path | None, typer.Option(help="Folder of the conversations. Default: the set of the source tree.")
     ] = None,
@@ -55,9 +57,10 @@ def standard(
     Nothing is sent to Kafka; the store is a temporary one. Exit code 1 when a figure is below its goal.
     """
     from streams.evaluation import below, load_cases, scores
+    from streams.evaluation.cases import SETS
 
-    if chosen not in ("blind", "known", "all"):
-        raise typer.BadParameter("--set: blind, known or all")
+    if chosen not in (*SETS, "all"):
+        raise typer.BadParameter(f"--set: {', '.join(SETS)} or all")
     half: SetName = chosen  # type: ignore[assignment]
     overrides = {"embedder": embedder} if embedder else {}
     try:

@@ -14,8 +14,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from schemas.events import Zone
 from streams.errors import ConfigurationError
 
-SETS = ("blind", "known")
-SetName = Literal["blind", "known", "all"]
+SETS = ("blind", "known", "unseen")
+SetName = Literal["blind", "known", "unseen", "all"]
 
 
 def _as_text(value: object) -> object:
@@ -163,7 +163,7 @@ class Case(_Part):
 
 
 def load_cases(folder: Path, chosen: SetName = "all") -> list[Case]:
-    """The conversations of `folder/blind` and `folder/known`, or of the folder itself when it has neither.
+    """The conversations of the parts of the set under `folder`, or of the folder itself when it has none of them.
 
     Raises `ConfigurationError` that names the file and the conversation.
     """

@@ -17,7 +17,7 @@ from streams.adapters.embedders import CachedQueries, make_embedder
 from streams.adapters.store.edge import EdgeStore
 from streams.errors import ConfigurationError
 from streams.evaluation import Check, Memory, below, load_cases, run_cases, scores
-from streams.evaluation.cases import SetName
+from streams.evaluation.cases import SETS, SetName
 from streams.evaluation.checks import Dimension
 from streams.memory.extraction import RuleExtractor
 from streams.settings import Settings
@@ -32,6 +32,16 @@ FLOORS: dict[SetName, dict[Dimension, float]] = {
         "conflict": 0.96,
         "unrelated": 1.00,
         "timeline": 0.96,
+        "isolation": 1.00,
+    },
+    # Written last, to be measured and left alone: what a rule must not be fitted to. Conflict is where the goal is far.
+    "unseen": {
+        "completeness": 0.87,
+        "recall": 0.63,
+        "accuracy": 0.98,
+        "conflict": 0.50,
+        "unrelated": 0.98,
+        "timeline": 1.00,
         "isolation": 1.00,
     },
     # Written to be harder: changes that name neither what they replace nor its slot are not seen as such yet.
@@ -59,7 +69,7 @@ async def _measured(chosen: SetName, folder: Path) -> list[Check]:
 
 
 @pytest.mark.model
-@pytest.mark.parametrize("chosen", ["blind", "known"])
+@pytest.mark.parametrize("chosen", ["blind", "known", "unseen"])
 def test_figures_do_not_fall(chosen: SetName, tmp_path: Path) -> None:
     found = scores(asyncio.run(_measured(chosen, tmp_path)))
     assert {s.dimension for s in found if s.n} >= set(FLOORS[chosen])
@@ -67,13 +77,13 @@ def test_figures_do_not_fall(chosen: SetName, tmp_path: Path) -> None:
 
 
 def test_the_set_covers_what_it_promises() -> None:
-    blind, known = load_cases(STANDARD, "blind"), load_cases(STANDARD, "known")
+    blind, known, unseen = (load_cases(STANDARD, name) for name in SETS)
     assert min(len(blind), len(known)) >= 60
-    for half in (blind, known):
+    for half in (blind, known, unseen):
         chinese = sum(case.lang == "zh" for case in half)
         assert 0.4 <= chinese / len(half) <= 0.6
     kinds = {"preferences", "schedules", "relations", "constraints", "projects", "corrections", "smalltalk", "privacy"}
-    for name in ("blind", "known"):
+    for name in SETS:
         assert {file.stem for file in (STANDARD / name).glob("*.yaml")} >= kinds
 
 
