@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from typing import Final
 
 from schemas import MemoryRecord, Tenant
 from streams.ports import MemoryStore, Where
+
+EVERY: Final = Where()
 
 
 async def pages(
@@ -20,3 +23,15 @@ async def pages(
                 yield page
             if cursor is None:
                 break
+
+
+async def everything(
+    store: MemoryStore,
+    tenant: Tenant,
+    where: Where = EVERY,
+    *,
+    archives: Sequence[bool] = (False, True),
+    limit: int = 1000,
+) -> list[MemoryRecord]:
+    """All of the pages together; unless said otherwise, of both collections."""
+    return [r async for page in pages(store, tenant, where, archives=archives, limit=limit) for r in page]

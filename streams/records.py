@@ -124,12 +124,17 @@ def reply_to(headers: Headers) -> ReplyTo | None:
     )
 
 
+def event_type(kind: str) -> bytes:
+    """The value of `ce_type`."""
+    return f"memstream.{kind}.v1".encode()
+
+
 def cloud_event(kind: str, event_id: str, source: str, time: datetime, carried: Headers = ()) -> Headers:
     """CloudEvents 1.0, Kafka binding, binary mode; `causationid` is the event that this record comes from."""
     return (
         ("ce_specversion", b"1.0"),
         ("ce_id", event_id.encode()),
-        ("ce_type", f"memstream.{kind}.v1".encode()),
+        ("ce_type", event_type(kind)),
         ("ce_source", f"/memstream/{source}".encode()),
         ("ce_time", time.astimezone(UTC).isoformat().encode()),
         ("ce_causationid", event_id.encode()),

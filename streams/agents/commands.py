@@ -41,7 +41,7 @@ from streams.memory import decay
 from streams.memory.fences import fence_of
 from streams.memory.settle.order import order
 from streams.outcome import Done, Outbound, Outcome, Parked
-from streams.paging import pages
+from streams.paging import everything
 from streams.ports import Doc, MemoryStore, Where
 from streams.records import Inbound, check_key, cloud_event, reply_to
 from streams.settings import Settings
@@ -129,7 +129,8 @@ class CommandStage(TenantStage):
         known = await self._store.get_docs(command.tenant, ANSWERS, [command.command_id])
         if not known:
             return None
-        if known[0].body.get(ASKED, _asked(command)) != _asked(command):
+        asked = _asked(command)
+        if known[0].body.get(ASKED, asked) != asked:
             raise BadData("command_id_reused")
         return model.model_validate(known[0].body)
 
@@ -143,12 +144,12 @@ class CommandStage(TenantStage):
         known = await self._store.get_docs(tenant, "fence", [command.command_id])
         counted = await self._store.get_docs(tenant, FOUND, [command.command_id])
 
-        def drawn(everything: Sequence[MemoryRecord]) -> Fence:
+        def drawn(had: Sequence[MemoryRecord]) -> Fence:
             if known:
                 return Fence.model_validate(known[0].body)
             # What came after the command is none of its business, however late it is carried out.
-            newest = max((r.occurred_at for r in everything if r.created_at <= at), default=None)
-            return with_what_stands_behind(fence_of(command, newest, at), everything)
+            newest = max((r.occurred_at for r in had if r.created_at <= at), default=None)
+            return with_what_stands_behind(fence_of(command, newest, at), had)
 
         def noted(doomed: Sequence[MemoryRecord]) -> Sequence[Doc]:
             removed = dict(Counter(record.status.value for record in doomed))
@@ -205,7 +206,7 @@ class CommandStage(TenantStage):
     async def _events_since(self, tenant: Tenant, since: datetime | None) -> list[str]:
         """Of which anything that was said is stored, oldest first."""
         where = Where(layers=(Layer.EPISODE,), since=since)
-        said = [r async for page in pages(self._store, tenant, where, archives=(False, True)) for r in page]
+        said = await everything(self._store, tenant, where)
         return list(dict.fromkeys(r.source.event_id for r in sorted(said, key=order) if not r.digest_of))
 
     async def _restore(self, command: RestoreCommand, at: datetime) -> RestoreReceipt:

@@ -24,7 +24,7 @@ from streams.memory.decay.digest import OLD_AFTER
 from streams.memory.decay.due import IDLE_TO_ARCHIVE
 from streams.memory.decay.evidence import LATE, may_gain
 from streams.outcome import Done, Outcome
-from streams.paging import pages
+from streams.paging import everything
 from streams.ports import Doc, Embedder, MaintenanceScan, MemoryStore, Where
 from streams.records import Inbound, decode
 
@@ -163,7 +163,7 @@ class DecayStage(TenantStage):
     async def _fold(self, tenant: Tenant, session: str, window_end: datetime) -> None:
         """`records` first, the digest before its episodes go: at no moment can neither be found."""
         async with self._writer.locked(tenant):
-            episodes = await self._all(tenant, Where(layers=(Layer.EPISODE,), sessions=(session,)))
+            episodes = await everything(self._store, tenant, Where(layers=(Layer.EPISODE,), sessions=(session,)))
             folded = decay.fold_session(episodes, window_end)
             if folded is None:
                 return
@@ -182,7 +182,7 @@ class DecayStage(TenantStage):
 
     async def _conflicts(self, tenant: Tenant, session: str) -> list[MemoryRecord]:
         """Facts of the session that may contradict another one, and those others."""
-        facts = await self._all(tenant, Where(layers=(Layer.FACT,), sessions=(session,)))
+        facts = await everything(self._store, tenant, Where(layers=(Layer.FACT,), sessions=(session,)))
         own = {fact.memory_id: fact for fact in facts if fact.ambiguous_with}
         others = sorted({i for fact in own.values() for i in fact.ambiguous_with} - own.keys())
         return [*own.values(), *(await self._store.get(tenant, others) if others else [])]
@@ -208,10 +208,7 @@ class DecayStage(TenantStage):
     async def _repeats(self, tenant: Tenant, fact: MemoryRecord) -> list[MemoryRecord]:
         events = tuple(sorted({source.event_id for source in fact.sources}))
         where = Where(layers=(Layer.FACT,), statuses=(MemoryStatus.DUPLICATE,), event_ids=events)
-        return [r for r in await self._all(tenant, where) if r.duplicate_of == fact.memory_id]
-
-    async def _all(self, tenant: Tenant, where: Where) -> list[MemoryRecord]:
-        return [r async for page in pages(self._store, tenant, where, archives=(False, True)) for r in page]
+        return [r for r in await everything(self._store, tenant, where) if r.duplicate_of == fact.memory_id]
 
 
 async def _by_tenant(scan: Callable[[str | None], Awaitable[Page]]) -> AsyncIterator[tuple[Tenant, list[str]]]:

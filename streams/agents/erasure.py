@@ -19,8 +19,8 @@ from streams.emitter import Emitter
 from streams.memory import decay, settle
 from streams.memory.fences import blocked_by
 from streams.outcome import Outbound
-from streams.paging import pages
-from streams.ports import Doc, MemoryStore, Where
+from streams.paging import everything
+from streams.ports import Doc, MemoryStore
 from streams.records import cloud_event
 from streams.topics import memory_key
 
@@ -43,20 +43,17 @@ class Eraser:
         """The fence, and the memories that are gone. `fence_of` draws it around all that the user has; `noted`: what
         the store must have before anything is deleted, told of what goes."""
         async with self._writer.locked(tenant):
-            everything = await self._everything(tenant)
-            if on_their_way := not_replaced_yet(everything):
+            had = await everything(self._store, tenant)
+            if on_their_way := not_replaced_yet(had):
                 await self._writer.resettle(tenant, on_their_way)
-                everything = await self._everything(tenant)
-            fence = fence_of(everything)
-            doomed = with_digests([r for r in everything if blocked_by([fence], r) is not None], everything)
+                had = await everything(self._store, tenant)
+            fence = fence_of(had)
+            doomed = with_digests([r for r in had if blocked_by([fence], r) is not None], had)
             gone = {record.memory_id for record in doomed}
             released = [
-                episode
-                for digest in doomed
-                for episode in decay.unfold(digest, everything)
-                if episode.memory_id not in gone
+                episode for digest in doomed for episode in decay.unfold(digest, had) if episode.memory_id not in gone
             ]
-            markers = settle.markers(doomed, [r for r in everything if r.memory_id not in gone])
+            markers = settle.markers(doomed, [r for r in had if r.memory_id not in gone])
             notes = [*markers, *await self._without_reasons(tenant, gone, everything=fence.scope == "all")]
             await self._emitter.send(
                 [
@@ -73,7 +70,7 @@ class Eraser:
             await self._writer.resettle(tenant, released)
             await self._store.delete(tenant, sorted(gone))
             self._writer.at_step("erasure_deleted")
-            left = {r.memory_id: r for r in everything if r.memory_id not in gone} | {r.memory_id: r for r in released}
+            left = {r.memory_id: r for r in had if r.memory_id not in gone} | {r.memory_id: r for r in released}
             await self._writer.resettle(tenant, speaking_of_the_absent(list(left.values())))
         for record in doomed:
             metrics.STATUS_CHANGES.labels(record.status, "erased").inc()
@@ -87,9 +84,6 @@ class Eraser:
             for event in told
             if event.reason and (everything or not gone.isdisjoint((event.old_id, event.new_id)))
         ]
-
-    async def _everything(self, tenant: Tenant) -> list[MemoryRecord]:
-        return [r async for page in pages(self._store, tenant, Where(), archives=(False, True)) for r in page]
 
 
 def with_what_stands_behind(fence: Fence, everything: Sequence[MemoryRecord]) -> Fence:

@@ -12,9 +12,9 @@ from streams.agents.writer import Writer
 from streams.memory import decay
 from streams.outcome import Done, Outbound, Outcome, Parked
 from streams.ports import MemoryStore
-from streams.records import Inbound, check_key, decode
+from streams.records import Inbound, check_key, decode, event_type, header
 
-VERDICT_TYPE = b"memstream.verdict.v1"
+VERDICT = ("ce_type", event_type("verdict"))
 
 
 class TenantStage:
@@ -76,7 +76,7 @@ class SupersedeStage(TenantStage):
         by_tenant: dict[Tenant, list[Supersede]] = defaultdict(list)
         verdicts: dict[Tenant, list[PairVerdict]] = defaultdict(list)
         for record in records:
-            if dict(record.headers).get("ce_type") == VERDICT_TYPE:
+            if header(record.headers, "ce_type") == VERDICT:
                 verdict = decode(record, PairVerdict)
                 check_key(record, verdict.tenant)
                 verdicts[verdict.tenant].append(verdict)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from schemas import Layer, MemoryRecord, MemoryType, Message, Receipt, RedactedEvent, ReExtraction, Tenant
 from streams.memory.decay.evidence import with_evidence_of
 from streams.memory.settle.order import order
-from streams.paging import pages
+from streams.paging import everything
 from streams.ports import MemoryStore, Where
 
 
@@ -22,8 +22,7 @@ async def of_event(store: MemoryStore, tenant: Tenant, event_id: str) -> list[Me
     """What was made of an event, every status and the archive included; without digests, which tell of many."""
     found = [
         record
-        async for page in pages(store, tenant, Where(event_ids=(event_id,)), archives=(False, True))
-        for record in page
+        for record in await everything(store, tenant, Where(event_ids=(event_id,)))
         if record.source.event_id == event_id and record.memory_type is not MemoryType.DIGEST
     ]
     return sorted({record.memory_id: record for record in found}.values(), key=order)

@@ -9,9 +9,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
+from pydantic import ValidationError
 from rich.console import Console
 from rich.markup import escape
 
+from schemas import Tenant
 from streams.client import BadRequest, DeadlineExceeded, MemoryClientError, Unavailable
 from streams.errors import ConfigurationError, MemstreamError
 from streams.logs import quiet_frameworks
@@ -34,6 +36,14 @@ err = Console(stderr=True, highlight=False, width=None if sys.stderr.isatty() el
 def fail(message: str, code: int = 1) -> NoReturn:
     err.print(f"[bold red]memstream:[/] {escape(message)}", markup=True, soft_wrap=True)
     sys.exit(code)
+
+
+def tenant_of(namespace: str, user: str) -> Tenant:
+    """Of the options --namespace and --user."""
+    try:
+        return Tenant(namespace=namespace, user_id=user)
+    except ValidationError as error:
+        fail(f"--{'user' if error.errors()[0]['loc'] == ('user_id',) else 'namespace'}: must name one")
 
 
 def moment(name: str, text: str) -> datetime:

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import SecretStr, ValidationError
+from pydantic import SecretStr
 
-from schemas import Tenant
 from streams.adapters.kafka_folder import describe_left_over
-from streams.cli.common import KAFKA_PORT, fail, kafka_folder, out, run, settings_for_client
+from streams.cli.common import KAFKA_PORT, kafka_folder, out, run, settings_for_client, tenant_of
 from streams.cli.doctor_questions import Check, about_event, about_import, about_memory
 from streams.disk import free_bytes
 from streams.errors import ConfigurationError, MemstreamError
@@ -52,10 +51,7 @@ def doctor(
     if event or memory:
         if not (namespace and user):
             raise typer.BadParameter("--namespace and --user say whose it is")
-        try:
-            tenant = Tenant(namespace=namespace, user_id=user)
-        except ValidationError as error:
-            fail(f"--{'user' if error.errors()[0]['loc'] == ('user_id',) else 'namespace'}: must name one")
+        tenant = tenant_of(namespace, user)
 
     def asked() -> AsyncIterator[Check]:
         if task:

@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import typer
-from pydantic import ValidationError
 
-from schemas import Tenant
-from streams.cli.common import err, fail, out, printable, progress, run, settings_for_client
+from streams.cli.common import err, fail, out, printable, progress, run, settings_for_client, tenant_of
 from streams.client import MemoryClient
 from streams.imports.again import persistent
 from streams.imports.conversations import Unusable
@@ -53,9 +51,9 @@ def import_chats(
         raise typer.BadParameter("--namespace and --user say whose memories these are")
     read_as, found = read(history.lines, history.form, zone)
     look = Look(read_as)
+    # A preview for nobody in particular, to know what would be refused.
+    tenant = tenant_of(namespace or "preview", user or "preview")
     try:
-        # A preview for nobody in particular, to know what would be refused.
-        tenant = Tenant(namespace=namespace or "preview", user_id=user or "preview")
         made = batch(
             tenant,
             found,
@@ -64,8 +62,6 @@ def import_chats(
             spool=on_disk(),
             accepted=look.take,
         )
-    except ValidationError as error:
-        fail(f"--{'user' if error.errors()[0]['loc'] == ('user_id',) else 'namespace'}: must name one")
     except Unusable as error:
         fail(str(error))
     for one in made.problems:

@@ -17,8 +17,8 @@ from streams.memory.extraction import Extractor
 from streams.memory.ranking import recall, weighted
 from streams.memory.redaction import Redactor, load_policy
 from streams.outcome import Done, Outbound, Parked
-from streams.paging import pages
-from streams.ports import Embedder, VectorStore, Where
+from streams.paging import everything
+from streams.ports import Embedder, VectorStore
 from streams.records import Inbound
 from streams.settings import Settings
 
@@ -100,5 +100,4 @@ class Memory:
 
     async def everything(self, tenant: Tenant) -> list[MemoryRecord]:
         """All that is stored of a tenant: every layer and status."""
-        both = (False, True)
-        return [r async for page in pages(self._store, tenant, Where(), archives=both, limit=PAGE) for r in page]
+        return await everything(self._store, tenant, limit=PAGE)

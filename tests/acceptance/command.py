@@ -87,6 +87,10 @@ class Up:
         return self
 
     @property
+    def kafka_port(self) -> str:
+        return self.said.split("ready: Kafka on ")[1].split(":")[1].split(".")[0].split(",")[0]
+
+    @property
     def said(self) -> str:
         return self._log.read_text(encoding="utf-8")
 
@@ -113,6 +117,19 @@ class Up:
         code = self._process.wait(PATIENCE_SECONDS)
         assert "Traceback" not in self.said, self.said
         return code
+
+    def run(self, *command: str) -> subprocess.CompletedProcess[str]:
+        """What a guide tells to type, beside it; `memstream` is on the path."""
+        environment = clean_environment(self.settings)
+        return subprocess.run(
+            command,
+            cwd=self.folder,
+            env={**environment, "PATH": f"{MEMSTREAM.parent}:{environment['PATH']}"},
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_SECONDS,
+            check=False,
+        )
 
     def memstream(self, *arguments: str, stdin: str | bytes = "", **settings: str) -> subprocess.CompletedProcess[str]:
         return memstream(*arguments, folder=self.folder, settings={**self.settings, **settings}, stdin=stdin)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import pytest
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from tests.acceptance.command import MEMSTREAM, PATIENCE_SECONDS, Up, clean_environment, memstream
+from tests.acceptance.command import MEMSTREAM, Up, clean_environment, memstream
 from tests.acceptance.test_readme import Block, blocks
 from tests.harness import free_port
 
@@ -45,26 +44,16 @@ def test_every_step_says_what_it_prints() -> None:
 def test_step(step: Block, up: Up) -> None:
     port = up.settings["MEMSTREAM_HTTP_PORT"]
     assert f"HTTP on http://127.0.0.1:{port}" in up.said
-    environment = clean_environment(up.settings)
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", step.code.replace("localhost:8000", f"127.0.0.1:{port}")],
-        cwd=up.folder,
-        env={**environment, "PATH": f"{MEMSTREAM.parent}:{environment['PATH']}"},
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_SECONDS,
-        check=False,
-    )
+    done = up.run("bash", "-euo", "pipefail", "-c", step.code.replace("localhost:8000", f"127.0.0.1:{port}"))
     assert done.returncode == 0, done.stderr
-    for line in step.prints:
-        assert re.search(".*".join(map(re.escape, line.split("…"))), done.stdout), f"{line!r} is not in\n{done.stdout}"
+    step.check(done.stdout)
 
 
 async def test_an_agent_configured_as_the_guide_says(up: Up) -> None:
     (given,) = (json.loads(block.code) for block in blocks(MCP) if block.language == "json")
     server = given["mcpServers"]["memory"]
     assert (server["command"], server["env"].keys()) == ("memstream", {"MEMSTREAM_KAFKA_BOOTSTRAP"})
-    port = up.said.split("ready: Kafka on ")[1].split(":")[1].split(".")[0].split(",")[0]
+    port = up.kafka_port
     address = server["env"]["MEMSTREAM_KAFKA_BOOTSTRAP"].replace("9092", port)
     environment = {**clean_environment(up.settings), "MEMSTREAM_KAFKA_BOOTSTRAP": address}
     started = StdioServerParameters(command=str(MEMSTREAM), args=server["args"], env=environment, cwd=up.folder)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from schemas import ConversationEvent
-from tests.acceptance.command import MEMSTREAM, PATIENCE_SECONDS, Up, clean_environment
+from tests.acceptance.command import Up
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -31,6 +30,11 @@ class Block:
     language: str
     code: str
     prints: tuple[str, ...] = ()
+
+    def check(self, printed: str) -> None:
+        """Whether it prints what the document says; … stands for anything."""
+        for line in self.prints:
+            assert re.search(".*".join(map(re.escape, line.split("…"))), printed), f"{line!r} is not in\n{printed}"
 
     def __str__(self) -> str:
         return f"{self.language}: {self.code.splitlines()[0][:40]}"
@@ -71,24 +75,14 @@ def test_there_is_something_to_run() -> None:
 @pytest.mark.model
 @pytest.mark.parametrize("block", [block for block in RUNNABLE if block not in STARTS], ids=str)
 def test_block(block: Block, up: Up) -> None:
-    port = up.said.split("ready: Kafka on ")[1].split(":")[1].split(".")[0].split(",")[0]
+    port = up.kafka_port
     code = block.code.replace(ADDRESS, f"localhost:{port}")
     command = ["bash", "-euo", "pipefail", "-c", code] if block.language == "bash" else [sys.executable, "-c", code]
-    environment = clean_environment(up.settings)
-    done = subprocess.run(
-        command,
-        cwd=up.folder,
-        env={**environment, "PATH": f"{MEMSTREAM.parent}:{environment['PATH']}"},
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_SECONDS,
-        check=False,
-    )
+    done = up.run(*command)
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
     assert done.stdout
-    for line in block.prints:
-        assert re.search(".*".join(map(re.escape, line.split("…"))), done.stdout), f"{line!r} is not in\n{done.stdout}"
+    block.check(done.stdout)
 
 
 def test_json_blocks_are_events() -> None:

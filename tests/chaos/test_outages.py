@@ -57,6 +57,17 @@ async def ready_again(port: int) -> None:
     await eventually(ready, what="readiness to come back")
 
 
+async def told_down_and_up(
+    server: Misbehaving, endpoint: str, line: Pipeline, events: list[ConversationEvent], port: int
+) -> None:
+    """A model that answers nothing good for as long as it takes to be told of, and then does."""
+    server.always(endpoint, Step("status", status=503))
+    await line.publish(events)
+    await unready_but_alive(port)
+    server.always(endpoint, Step())
+    await ready_again(port)
+
+
 async def finished(line: Pipeline, events: list[ConversationEvent]) -> dict[str, Any]:
     await line.all_received({e.event_id for e in events}, seconds=400)
     await line.drained(seconds=200)
@@ -139,11 +150,7 @@ async def test_embedder_that_misbehaves(kafka: EmbeddedKafka) -> None:
         bad = [Step("wrong_dimension"), Step("nan"), Step("wrong_count")]
         async with fresh(kafka, **options) as line:
             await line.worker(MEMSTREAM_METRICS_PORT=str(port)).start()
-            server.always("embeddings", Step("status", status=503))
-            await line.publish(events[:10])
-            await unready_but_alive(port)
-            server.always("embeddings", Step())
-            await ready_again(port)
+            await told_down_and_up(server, "embeddings", line, events[:10], port)
             for failure, part in zip([*FAILURES, bad], range(0, 150, 25), strict=True):
                 server.script("embeddings", *failure)
                 wanted = server.requests("embeddings") + len(failure)
@@ -161,11 +168,7 @@ async def test_language_model_that_misbehaves(kafka: EmbeddedKafka) -> None:
         expected = await undisturbed(kafka, events, **options)
         async with fresh(kafka, **options) as line:
             await line.worker(MEMSTREAM_METRICS_PORT=str(port)).start()
-            server.always("chat", Step("status", status=503))
-            await line.publish(events[:10])
-            await unready_but_alive(port)
-            server.always("chat", Step())
-            await ready_again(port)
+            await told_down_and_up(server, "chat", line, events[:10], port)
             for failure, part in zip(FAILURES, range(0, 100, 20), strict=True):
                 server.script("chat", *failure)
                 wanted = server.requests("chat") + len(failure)

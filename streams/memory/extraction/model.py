@@ -133,9 +133,6 @@ def _batches(readable: Sequence[Passage]) -> Iterator[list[Passage]]:
 
 def build_turns(event: RedactedEvent, batch: Sequence[Passage], prompt: Prompt) -> list[ChatTurn]:
     """The conversation with the model: instructions, examples as turns, then the messages by number."""
-    turns = [ChatTurn("system", prompt.system)]
-    for example in prompt.examples:
-        turns += [ChatTurn("user", example.user), ChatTurn("assistant", example.assistant)]
     lines = [
         f"context: {_name(message)}: {_line(message.text[:_CONTEXT_CHARS])}"
         for message in event.context[-_CONTEXT_MESSAGES:]
@@ -144,7 +141,7 @@ def build_turns(event: RedactedEvent, batch: Sequence[Passage], prompt: Prompt) 
     for passage in batch:
         message = event.messages[passage.message]
         lines.append(f"[{passage.message}] {_name(message)}: {_line(message.text[passage.start : passage.end])}")
-    return [*turns, ChatTurn("user", "\n".join(lines))]
+    return prompt.turns("\n".join(lines))
 
 
 def _name(message: Message) -> str:

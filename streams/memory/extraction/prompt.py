@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from streams.errors import ConfigurationError
 from streams.memory.extraction.reply import items
+from streams.ports import ChatTurn
 
 _Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
@@ -32,11 +33,20 @@ class Prompt(BaseModel):
     system: _Text
     examples: tuple[Example, ...] = ()
 
+    def turns(self, asked: str) -> list[ChatTurn]:
+        """The conversation with the model that ends in what it is asked."""
+        shown = [
+            turn
+            for example in self.examples
+            for turn in (ChatTurn("user", example.user), ChatTurn("assistant", example.assistant))
+        ]
+        return [ChatTurn("system", self.system), *shown, ChatTurn("user", asked)]
+
 
 @cache
-def load_prompt(name: str = "facts-1") -> Prompt:
-    """A prompt file of the package `prompts`, by name."""
-    text = files("streams.memory.extraction").joinpath("prompts", f"{name}.toml").read_text(encoding="utf-8")
+def load_prompt(name: str = "facts-1", package: str = "streams.memory.extraction") -> Prompt:
+    """A prompt file of the folder `prompts` of a package, by name."""
+    text = files(package).joinpath("prompts", f"{name}.toml").read_text(encoding="utf-8")
     return Prompt.model_validate(tomllib.loads(text))
 
 

@@ -6,14 +6,12 @@ What it gives is added to the plain query, never put in its place.
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import replace
-from functools import cache
-from importlib.resources import files
 from typing import Final
 
 from schemas import RecallRequest
 from streams.memory.extraction.prompt import Prompt
+from streams.memory.extraction.prompt import load_prompt as load
 from streams.memory.ranking.dialogue import dialogue_turns
 from streams.memory.ranking.query import QUESTION_CHARS, Understanding, content_words
 from streams.memory.ranking.weights import Weights
@@ -27,10 +25,8 @@ _NO_WORDS = re.compile(r"[{}<>\[\]`=]|[.!?。！？](?:\s|$)")
 _BETWEEN = re.compile(r"[\s,，、;；|/]+")
 
 
-@cache
-def load_prompt(name: str = "rewrite-1") -> Prompt:
-    text = files("streams.memory.ranking").joinpath("prompts", f"{name}.toml").read_text(encoding="utf-8")
-    return Prompt.model_validate(tomllib.loads(text))
+def load_prompt() -> Prompt:
+    return load("rewrite-1", "streams.memory.ranking")
 
 
 def asked(request: RecallRequest) -> str:
@@ -39,13 +35,7 @@ def asked(request: RecallRequest) -> str:
 
 
 def turns(question: str) -> list[ChatTurn]:
-    prompt = load_prompt()
-    shown = [
-        turn
-        for example in prompt.examples
-        for turn in (ChatTurn("user", example.user), ChatTurn("assistant", example.assistant))
-    ]
-    return [ChatTurn("system", prompt.system), *shown, ChatTurn("user", question)]
+    return load_prompt().turns(question)
 
 
 def usable(answer: str) -> str:

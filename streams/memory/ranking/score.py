@@ -127,7 +127,7 @@ def score(
     added = {term: weight for term, weight in understanding.added.items() if term not in names}
     presence = _presence(found, [*own, *added, *names])
     coverage = _coverage(presence, own, added, for_words)
-    coverage_alone = _coverage(presence, own, added, np.eye(len(found)))
+    coverage_alone = _coverage(presence, own, added)
     near = cosines or {}
     own_cosines = np.array([near.get(record.memory_id, 0.0) for record in records])
     cosine = _above_common(own_cosines, for_meaning)
@@ -198,8 +198,8 @@ def _presence(found: Sequence[Candidate], wanted: Sequence[str]) -> Floats:
     return presence
 
 
-def _coverage(presence: Floats, own: Sequence[str], added: Mapping[str, float], around: Floats) -> Floats:
-    """Share of the query's IDF that a turn and those around it hold, about 0-1.
+def _coverage(presence: Floats, own: Sequence[str], added: Mapping[str, float], around: Floats | None = None) -> Floats:
+    """Share of the query's IDF that a turn and those around it hold, about 0-1; without `around` what it holds alone.
 
     The document frequencies are those among the candidates: nothing lost against exact statistics of the tenant, and
     nothing to keep up to date.
@@ -212,7 +212,7 @@ def _coverage(presence: Floats, own: Sequence[str], added: Mapping[str, float], 
     df = (here > 0).sum(axis=0)
     idf = np.log1p((n - df + 0.5) / (df + 0.5))
     whole = float(idf[: len(own)].sum()) or 1.0
-    held = around @ here
+    held = here if around is None else around @ here
     held = held * (1 + K1) / (held + K1)
     coverage: Floats = held @ (idf * np.array([1.0] * len(own) + list(added.values()))) / whole
     return coverage

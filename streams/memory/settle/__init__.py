@@ -1,7 +1,7 @@
 """One truth per fact: every status of a neighbourhood derived by one pure function from the sorted list of items."""
 
 from streams.memory.settle.fold import CLIENT_SAID, FORGOTTEN_SINCE, Verdict, settle, stated, undecided
-from streams.memory.settle.history import as_of, chain, hidden, markers
+from streams.memory.settle.history import as_of, chain, markers
 from streams.memory.settle.neighbourhood import (
     DIRECTIVES,
     VERDICTS,
@@ -23,7 +23,6 @@ __all__ = [
     "apply",
     "as_of",
     "chain",
-    "hidden",
     "keyed",
     "markers",
     "nearness",

@@ -13,6 +13,7 @@ from typing import Final
 
 from schemas.memory import MemoryRecord
 from streams.memory.lexical import fold
+from streams.memory.settle.guards import of_user_for_good
 from streams.memory.settle.wording import content_terms, figures
 
 _MONTH: Final = (
@@ -91,7 +92,7 @@ class _Set:
 
 def changed(old: MemoryRecord, new: MemoryRecord) -> bool:
     """Does the newer statement give what the older one set another value, and say that this is a change?"""
-    if old.role != "user" or new.role != "user" or old.temporary or new.temporary:
+    if not of_user_for_good(old, new):
         return False
     if "negative" in (old.polarity, new.polarity) or "retract" in (old.operation, new.operation):
         return False

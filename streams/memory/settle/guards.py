@@ -24,6 +24,11 @@ def same_subject(old: MemoryRecord, new: MemoryRecord) -> bool:
     return (one == "user" and _theirs(old, other)) or (other == "user" and _theirs(new, one))
 
 
+def of_user_for_good(old: MemoryRecord, new: MemoryRecord) -> bool:
+    """Has the user said both, and neither for a time only?"""
+    return old.role == new.role == "user" and not (old.temporary or new.temporary)
+
+
 def _theirs(record: MemoryRecord, name: str) -> bool:
     """Does it say something of `name`, or that the user has it? "With my sister" does not."""
     said = key(record.content)

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from schemas.control import Supersede
-from schemas.memory import Layer, MemoryRecord, MemoryStatus
+from schemas.memory import MemoryRecord, MemoryStatus
 from streams.memory.settle.order import order
 from streams.memory.settle.wording import figures, wording
 
@@ -85,11 +85,6 @@ def markers(removed: Sequence[MemoryRecord], remaining: Iterable[MemoryRecord]) 
         for old in remaining
         if old.superseded_by is not None and old.superseded_by in gone
     ]
-
-
-def hidden(episode: MemoryRecord, superseded: Iterable[MemoryRecord]) -> bool:
-    """Is at least 80 % of what an episode says no longer so? `superseded`: as in `still_so`."""
-    return episode.layer is Layer.EPISODE and not still_so(episode, superseded)
 
 
 def still_so(episode: MemoryRecord, superseded: Iterable[MemoryRecord]) -> str:

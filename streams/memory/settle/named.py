@@ -13,6 +13,7 @@ from typing import Final
 
 from schemas.memory import MemoryRecord
 from streams.memory.extraction.patterns.zh import SURNAME
+from streams.memory.settle.guards import of_user_for_good
 from streams.memory.settle.wording import content_terms
 
 _NOW: Final = r"(?:\s(?P<now{}>now|currently|these days))?"
@@ -71,7 +72,7 @@ class _Filled:
 
 def named_anew(old: MemoryRecord, new: MemoryRecord) -> bool:
     """Does the newer statement name another who or what for what the older one named, and say that it is so now?"""
-    if old.role != "user" or new.role != "user" or old.temporary or new.temporary:
+    if not of_user_for_good(old, new):
         return False
     return any(
         one.topic == other.topic and one.verbs & other.verbs and one.value.casefold() != other.value.casefold()

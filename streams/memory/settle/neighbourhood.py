@@ -22,7 +22,7 @@ from streams.memory.settle.history import still_so
 from streams.memory.settle.kinds import NONE, Kind, Relation
 from streams.memory.settle.order import order, pair
 from streams.memory.settle.relation import relate
-from streams.paging import pages
+from streams.paging import everything
 from streams.ports import Doc, MemoryStore, ModelProfile, StoredMemory, Where
 
 # Kinds of documents beside the memories: a client's directives and markers of erasure; a model's verdicts on pairs.
@@ -266,7 +266,7 @@ class _Search:
         return list(records.values()), near
 
     async def _find(self, where: Where, archive: bool) -> list[MemoryRecord]:
-        return [r async for page in pages(self.store, self.tenant, where, archives=(archive,)) for r in page]
+        return await everything(self.store, self.tenant, where, archives=(archive,))
 
     async def _near(
         self, members: Sequence[StoredMemory], threshold: float, where: Where, archive: bool
@@ -299,7 +299,7 @@ async def outdated_episodes(store: MemoryStore, tenant: Tenant, episodes: Sequen
         return {}
     told = (MemoryStatus.SUPERSEDED, MemoryStatus.DUPLICATE)
     where = Where(layers=(Layer.FACT,), statuses=told, event_ids=events)
-    facts = [fact async for page in pages(store, tenant, where) for fact in page]
+    facts = await everything(store, tenant, where, archives=(False,))
     survivors = sorted({f.duplicate_of for f in facts if f.duplicate_of is not None})
     replaced = {
         r.memory_id

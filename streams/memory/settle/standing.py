@@ -10,6 +10,7 @@ from typing import Final
 
 from schemas.memory import MemoryRecord
 from streams.memory.lexical import fold
+from streams.memory.settle.guards import of_user_for_good
 from streams.memory.settle.wording import content_terms
 
 _STANDS: Final = re.compile(
@@ -35,7 +36,7 @@ def may_replace(text: str) -> bool:
 
 def instead(old: MemoryRecord, new: MemoryRecord) -> bool:
     """Does the newer one put another kind in the place of the kind that the older one always wants?"""
-    if old.role != "user" or new.role != "user" or old.temporary or new.temporary:
+    if not of_user_for_good(old, new):
         return False
     said, now = fold(old.content), fold(new.content)
     if not (may_replace(now) and _STANDS.search(said)):

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from schemas import MemoryRecord, MemoryStatus, Supersede
-from streams.memory.settle import as_of, chain, hidden, markers, settle
+from streams.memory.settle import as_of, chain, markers, settle
 from streams.memory.settle.fold import Verdict
 from streams.memory.settle.history import still_so
 from tests.unit.settle.histories import (
@@ -248,9 +248,9 @@ def test_an_episode_that_says_only_what_is_replaced_is_hidden() -> None:
     fact = city(1, 1, "Bonn")
     episode = record(1, 1, "I live in Bonn", layer="episode", memory_type="episode")
     longer = record(1, 1, "I live in Bonn and love rowing there", layer="episode", memory_type="episode")
-    assert hidden(episode, [fact])
-    assert not hidden(longer, [fact])
-    assert not hidden(episode, [])
+    assert not still_so(episode, [fact])
+    assert still_so(longer, [fact])
+    assert still_so(episode, [])
 
 
 @pytest.mark.parametrize(
