@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from datetime import timedelta
+from functools import lru_cache
 from typing import Final
 
 from schemas.memory import MemoryRecord
@@ -38,13 +39,13 @@ TAG: Final = "correction"
 
 def may_take_back(record: MemoryRecord) -> bool:
     """Can this statement correct others? Such records are stored with `TAG`."""
-    if record.role != "user":
-        return False
-    text = record.content
+    return record.role == "user" and (record.operation == "correct" or _takes_back(record.content))
+
+
+@lru_cache(maxsize=20_000)
+def _takes_back(text: str) -> bool:
     said = discourse(text)
-    if said.corrects or said.denies or record.operation == "correct":
-        return True
-    return bool(_MEANT.match(text)) or may_replace(text) or may_tell(text)
+    return said.corrects or said.denies or bool(_MEANT.match(text)) or may_replace(text) or may_tell(text)
 
 
 def take_back(old: MemoryRecord, new: MemoryRecord, similarity: float, profile: ModelProfile) -> Relation:

@@ -6,7 +6,6 @@ B"): whether it replaces depends on the words before the value. Everything else 
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -99,8 +98,11 @@ def _name_against_state(old: MemoryRecord, new: MemoryRecord, swapped: Exchange)
 def _capital(text: str, words: tuple[str, ...]) -> bool:
     """Whether the words stand in the text with a capital that is not its first letter, or with a figure. Of other
     scripts: always."""
-    found = re.search(re.escape(" ".join(words)), text, re.IGNORECASE)
-    return found is None or not words[0].isascii() or any(c.isdigit() or c.isupper() for c in found.group())
+    stretch, lowered = " ".join(words), text.lower()
+    at = lowered.find(stretch)
+    if at < 0 or not words[0].isascii() or len(lowered) != len(text):
+        return True
+    return any(c.isdigit() or c.isupper() for c in text[at : at + len(stretch)])
 
 
 def _all_figures(swapped: Exchange) -> bool:
