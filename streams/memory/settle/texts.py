@@ -102,7 +102,7 @@ def _capital(text: str, words: tuple[str, ...]) -> bool:
     at = lowered.find(stretch)
     if at < 0 or not words[0].isascii() or len(lowered) != len(text):
         return True
-    return any(c.isdigit() or c.isupper() for c in text[at : at + len(stretch)])
+    return text[at : at + len(stretch)] != stretch or any(map(str.isdigit, stretch))
 
 
 def _all_figures(swapped: Exchange) -> bool:
