@@ -90,6 +90,16 @@ class Follower:
         with _as_dependency(self._settings):
             return await self._fetch(await self._started(), [], seconds)
 
+    def go_back(self, places: Mapping[int, int]) -> None:
+        """Go on from there, where that is before what was read, or nothing was."""
+        from aiokafka import TopicPartition
+
+        for partition in places.keys() | self.places.keys():
+            before = places.get(partition, 0)
+            self.places[partition] = min(before, self.places.get(partition, before))
+            if self._consumer is not None:
+                self._consumer.seek(TopicPartition(self._name, partition), self.places[partition])
+
     async def close(self) -> None:
         consumer, self._consumer = self._consumer, None
         if consumer is not None:
@@ -125,7 +135,8 @@ class Follower:
         consumer.assign(places)
         asked = consumer.end_offsets if self._from_end else consumer.beginning_offsets
         for place, first in (await asked(places)).items():
-            consumer.seek(place, max(first, self.places.get(place.partition, 0)))
+            self.places[place.partition] = max(first, self.places.get(place.partition, 0))
+            consumer.seek(place, self.places[place.partition])
 
     async def _fetch(
         self, consumer: AIOKafkaConsumer, places: Sequence[TopicPartition], seconds: float

@@ -118,6 +118,19 @@ IMPORT_OUTCOMES = Counter(
     ["outcome"],
     registry=REGISTRY,
 )
+IMPORTS_RUNNING = Gauge(
+    "memstream_imports_running",
+    "Import jobs that have conversations without an outcome, whoever sends them. Every gateway tells the same.",
+    registry=REGISTRY,
+)
+IMPORTS_QUEUED = Gauge(
+    "memstream_import_queued_conversations", "Conversations of those without an outcome.", registry=REGISTRY
+)
+IMPORTS_OLDEST_DONE = Gauge(
+    "memstream_import_oldest_done_ratio",
+    "Share that has its outcome, of the import that runs longest; 1 when none runs.",
+    registry=REGISTRY,
+)
 MODEL_TOKENS = Counter("memstream_model_tokens", "Chat model tokens.", ["direction"], registry=REGISTRY)
 DEPENDENCY_UP = Gauge(
     "memstream_dependency_up", "1 while the dependency does its work.", ["dependency"], registry=REGISTRY

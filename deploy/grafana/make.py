@@ -168,12 +168,18 @@ DASHBOARDS: dict[str, Sequence[Panel]] = {
             "result",
             about="known: there already. What commands send is not among these.",
         ),
+        one("Imports that run", "max(memstream_imports_running)", legend="running", kind="stat"),
         one(
-            "Sent and without an outcome",
-            'sum(increase(memstream_imported_conversations_total{result="published"}[1d])) - '
-            "sum(increase(memstream_import_outcomes_total[1d]))",
-            legend="of a day",
-            about="What is still to come where all imports go over HTTP; commands send no more than is worked off.",
+            "Conversations of them without an outcome",
+            "max(memstream_import_queued_conversations)",
+            legend="queued",
+        ),
+        one(
+            "Done, of the import that runs longest",
+            "max(memstream_import_oldest_done_ratio)",
+            "percentunit",
+            "done",
+            "100 % when none runs.",
         ),
         one(
             "Events that wait",

@@ -57,7 +57,7 @@ Given = Annotated[models.Import | models.ImportFile, Depends(given)]
 
 
 def add_imports(router: APIRouter, settings: Settings, client: MemoryClient) -> Sending:
-    tasks, sending = Tasks(settings, client), Sending(settings, client)
+    tasks, sending = Tasks(settings, client), Sending(client)
     # A large file is understood in a thread, which takes its time and memory: one at a time.
     reading = asyncio.Lock()
 
@@ -92,7 +92,7 @@ def add_imports(router: APIRouter, settings: Settings, client: MemoryClient) -> 
                     limit.reschedule(None)
                     if missing:
                         # Waited for, so that as a rule a caller need not keep what it sent.
-                        running = sending.start(made, task.job, missing)
+                        running = sending.start(made, task, missing)
                         if (await asyncio.wait([running], timeout=left(until)))[0]:
                             task.job = running.result()
                             status = task.told()
@@ -125,6 +125,7 @@ def add_imports(router: APIRouter, settings: Settings, client: MemoryClient) -> 
             async with asyncio.timeout(deadline):
                 async with await found(task_id, caller) as task:
                     await task.cancel()
+                    await sending.stop(task_id)
                     return await task.status()
 
     return sending

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from typing import Any
 
 import uvicorn
@@ -18,6 +18,7 @@ from streams.errors import ConfigurationError, DependencyDown
 from streams.health import Health
 from streams.http.app import make_app
 from streams.http.guard import MAX_HEAD_BYTES
+from streams.imports.standing import Watch
 from streams.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -156,6 +157,18 @@ async def serve_http(settings: Settings, health: Health) -> Callable[[], Awaitab
         except Unavailable as error:
             raise DependencyDown("kafka", str(error)) from None
         stack.push_async_callback(app.state.sending.close)
+        stack.push_async_callback(_in_background(Watch(settings).run()))
         address = await stack.enter_async_context(listening(app, settings))
         log.info("HTTP on %s:%d", *address)
         return stack.pop_all().aclose
+
+
+def _in_background(work: Coroutine[Any, Any, None]) -> Callable[[], Awaitable[None]]:
+    """Returns what ends it."""
+    task = asyncio.create_task(work)
+
+    async def end() -> None:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    return end

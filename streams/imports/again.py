@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Awaitable, Callable
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_random_exponential
 
@@ -13,10 +14,14 @@ AWAY = (Unavailable, DeadlineExceeded, DependencyDown)
 MOST_SECONDS = 30.0
 
 
-def persistent(say: Callable[[str], None], begun: Callable[[], bool] = lambda: True) -> AsyncRetrying:
+def persistent(
+    say: Callable[[str], None],
+    begun: Callable[[], bool] = lambda: True,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+) -> AsyncRetrying:
     """Attempts until one ends well, or what made it fail is no outage. `say`: of each outage and of how long it waits.
 
-    What fails before it has `begun` is not tried again: an address that is wrong stays wrong.
+    What fails before it has `begun` is not tried again: an address that is wrong stays wrong. `sleep`: of the pauses.
     """
 
     def tell(state: RetryCallState) -> None:
@@ -24,6 +29,7 @@ def persistent(say: Callable[[str], None], begun: Callable[[], bool] = lambda: T
         say(f"{error}; trying again in {state.upcoming_sleep:.0f} s")
 
     return AsyncRetrying(
+        sleep=sleep,
         retry=retry_if_exception(lambda error: isinstance(error, AWAY) and begun()),
         wait=wait_random_exponential(multiplier=2, min=1, max=MOST_SECONDS),
         before_sleep=tell,

@@ -15,10 +15,13 @@ from typing import Self
 from schemas import Job, Receipt, Tenant
 from streams import records
 from streams.client import MemoryClient
-from streams.compacted import Entry, Follower, read
+from streams.compacted import Entry, Follower
 from streams.imports.task import Batch, ImportStatus, Received, received, status_of
 from streams.settings import Settings
 from streams.topics import job_key
+
+# A wait for news that is begun again; it changes nothing but how often.
+WAIT_SECONDS = 30.0
 
 
 class Progress:
@@ -60,13 +63,16 @@ class Progress:
 
 
 class Task:
-    """One task; reads on what becomes of it until it is closed (`async with`)."""
+    """One task; reads on what becomes of it until it is closed (`async with`). `jobs`: read up to `job`."""
 
-    def __init__(self, settings: Settings, client: MemoryClient, job: Job, progress: Progress | None = None) -> None:
+    def __init__(
+        self, settings: Settings, client: MemoryClient, job: Job, jobs: Follower, progress: Progress | None = None
+    ) -> None:
         self.job = job
+        self._settings = settings
         self._client = client
         self._key = job_key(job.tenant, job.job_id)
-        self._jobs = Follower(settings, "jobs")
+        self._jobs = jobs
         self._progress = progress or Progress(settings, job.tenant, job.event_ids, dict(job.receipts_from))
 
     async def __aenter__(self) -> Self:
@@ -76,6 +82,10 @@ class Task:
         async with AsyncExitStack() as stack:
             stack.push_async_callback(self._jobs.close)
             stack.push_async_callback(self._progress.close)
+
+    def another(self) -> Task:
+        """The same, for somebody else to close."""
+        return Task(self._settings, self._client, self.job, Follower(self._settings, "jobs", self._jobs.places))
 
     async def status(self) -> ImportStatus:
         await self._progress.read()
@@ -107,11 +117,20 @@ class Task:
     async def check_cancelled(self) -> bool:
         """Asks Kafka, and takes over into `job`: somebody else may have done it, or the user was forgotten."""
         async for entries in self._jobs.new():
-            for entry in entries:
-                if entry.key == self._key:
-                    forgotten = self.job.model_copy(update={"state": "cancelled"})
-                    self.job = forgotten if entry.value is None else Job.from_bytes(entry.value)
+            self._take(entries)
         return self.job.state == "cancelled"
+
+    async def until_cancelled(self) -> None:
+        """Returns as soon as it is. Nothing else of the task may read at the same time."""
+        while not await self.check_cancelled():
+            for entries in await self._jobs.arriving(WAIT_SECONDS):
+                self._take(entries)
+
+    def _take(self, entries: Sequence[Entry]) -> None:
+        for entry in entries:
+            if entry.key == self._key:
+                forgotten = self.job.model_copy(update={"state": "cancelled"})
+                self.job = forgotten if entry.value is None else Job.from_bytes(entry.value)
 
 
 class Tasks:
@@ -123,51 +142,68 @@ class Tasks:
 
     async def begin(self, batch: Batch) -> Task:
         """The task of these conversations: a new one, or the one that was begun before, which runs again."""
-        task = await self.find(batch.task_id, [batch.tenant.namespace])
-        if task is None:
-            task = await self._new(batch)
-        elif task.job.state == "cancelled" or not task.job.sent:
-            task.job = task.job.model_copy(update={"state": "running", "updated_at": datetime.now(UTC)})
-            await put(self._client, task.job)
-        return task
-
-    async def _new(self, batch: Batch) -> Task:
-        progress = Progress(self._settings, batch.tenant, batch.event_ids)
-        try:
-            await progress.read()
-            new = tuple(event_id for event_id in batch.event_ids if event_id not in progress.received)
-            now = datetime.now(UTC)
-            job = Job(
-                namespace=batch.tenant.namespace,
-                user_id=batch.tenant.user_id,
-                job_id=batch.task_id,
-                state="running",
-                event_ids=new,
-                known=len(batch.event_ids) - len(new),
-                refused=batch.refused,
-                receipts_from=dict(progress.places),
-                started_at=now,
-                updated_at=now,
-            )
-            await put(self._client, job)
-        except BaseException:
-            await progress.close()
-            raise
-        return Task(self._settings, self._client, job, progress)
+        async with AsyncExitStack() as unless_made:
+            jobs = self._jobs(unless_made)
+            progress: Progress | None = None
+            job = await _found(jobs, batch.task_id, [batch.tenant.namespace])
+            if job is None:
+                progress = Progress(self._settings, batch.tenant, batch.event_ids)
+                unless_made.push_async_callback(progress.close)
+                await progress.read()
+                job = _job(batch, progress)
+                await put(self._client, job)
+            elif job.state == "cancelled" or not job.sent:
+                job = job.model_copy(update={"state": "running", "updated_at": datetime.now(UTC)})
+                await put(self._client, job)
+            unless_made.pop_all()
+            return Task(self._settings, self._client, job, jobs, progress)
 
     async def find(self, task_id: str, namespaces: Sequence[str] | None = None) -> Task | None:
         """`namespaces`: only in these; None: in all."""
-        suffix, found = f"/{task_id}".encode(), None
-        async for entries in read(self._settings, "jobs"):
-            for entry in entries:
-                if not entry.key.endswith(suffix):
-                    continue
-                job = None if entry.value is None else Job.from_bytes(entry.value)
-                if job is None:  # its user was forgotten
-                    found = None if found and job_key(found.tenant, found.job_id) == entry.key else found
-                elif namespaces is None or job.namespace in namespaces:
-                    found = job
-        return None if found is None else Task(self._settings, self._client, found)
+        async with AsyncExitStack() as unless_found:
+            jobs = self._jobs(unless_found)
+            job = await _found(jobs, task_id, namespaces)
+            if job is None:
+                return None
+            unless_found.pop_all()
+            return Task(self._settings, self._client, job, jobs)
+
+    def _jobs(self, closed_by: AsyncExitStack) -> Follower:
+        jobs = Follower(self._settings, "jobs")
+        closed_by.push_async_callback(jobs.close)
+        return jobs
+
+
+async def _found(jobs: Follower, task_id: str, namespaces: Sequence[str] | None) -> Job | None:
+    suffix, found = f"/{task_id}".encode(), None
+    async for entries in jobs.new():
+        for entry in entries:
+            if not entry.key.endswith(suffix):
+                continue
+            job = None if entry.value is None else Job.from_bytes(entry.value)
+            if job is None:  # its user was forgotten
+                found = None if found and job_key(found.tenant, found.job_id) == entry.key else found
+            elif namespaces is None or job.namespace in namespaces:
+                found = job
+    return found
+
+
+def _job(batch: Batch, progress: Progress) -> Job:
+    """`progress`: what is there already, read to its end."""
+    new = tuple(event_id for event_id in batch.event_ids if event_id not in progress.received)
+    now = datetime.now(UTC)
+    return Job(
+        namespace=batch.tenant.namespace,
+        user_id=batch.tenant.user_id,
+        job_id=batch.task_id,
+        state="running",
+        event_ids=new,
+        known=len(batch.event_ids) - len(new),
+        refused=batch.refused,
+        receipts_from=dict(progress.places),
+        started_at=now,
+        updated_at=now,
+    )
 
 
 async def put(client: MemoryClient, job: Job) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import json
 import sys
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
@@ -168,6 +169,55 @@ async def test_a_gateway_that_is_killed_while_it_sends(kafka: EmbeddedKafka, tmp
             }
 
 
+async def test_a_cancel_stops_what_any_gateway_sends(kafka: EmbeddedKafka, tmp_path: Path) -> None:
+    count = 20_000
+    file = history(tmp_path, count).read_bytes()
+    options = {"partitions": 2, "http_auth": "off", "http_max_upload_bytes": 8 << 20}
+    async with pipeline(kafka.bootstrap, "stopped.", **options) as line, AsyncExitStack() as stack:
+
+        async def begun(port: int) -> tuple[Process, httpx.AsyncClient]:
+            gateway = line.worker(roles="http", MEMSTREAM_HTTP_PORT=str(port))
+            await gateway.start()
+            http = httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=90, headers={"Prefer": "wait=60"})
+            return gateway, await stack.enter_async_context(http)
+
+        sender, http = await begun(free_port())
+        _, other = await begun(free_port())
+
+        async def asked_in_the_middle(user: str, cancels: httpx.AsyncClient) -> int:
+            """How many are on Kafka when the gateway that sends them has taken notice."""
+            before = await sent(line)
+            form = {"user_id": user, "namespace": "shop"}
+            running = asyncio.create_task(http.post("/memory/import", data=form, files={"file": ("history", file)}))
+
+            async def some() -> bool:
+                return await sent(line) > before
+
+            await eventually(some, every=0.02, what="the first of it to be sent")
+            jobs = map(Job.from_bytes, (await line.compacted("jobs")).values())
+            (job,) = [one for one in jobs if one.user_id == user]
+            answer = await cancels.delete(f"/memory/import/{job.job_id}")
+            assert (answer.status_code, answer.json()["state"], answer.json()["sent"]) == (200, "cancelled", False)
+            at_once = await sent(line)
+            told = await running
+            assert (told.status_code, told.json()["state"]) == (202, "cancelled"), told.text
+            if cancels is http:
+                assert await sent(line) == at_once, "not one after the answer"
+            assert f"import {job.job_id}: cancelled" in sender.tail()
+            return await sent(line) - before
+
+        landed = await asked_in_the_middle("Ann", http), await asked_in_the_middle("Eve", other)
+        assert all(0 < some < count for some in landed)
+        sender.terminate()
+        await sender.gone()
+        assert await sent(line) == sum(landed), "nor when what a client still held is flushed"
+
+        # The same again takes it up.
+        form = {"user_id": "Ann", "namespace": "shop"}
+        again = await other.post("/memory/import", data=form, files={"file": ("history", file)})
+        assert (again.status_code, again.json()["state"], again.json()["sent"]) == (202, "running", True), again.text
+
+
 async def test_over_http(line: Pipeline, stages: Process, tmp_path: Path) -> None:
     if not stages.running:
         await stages.start()
@@ -238,3 +288,19 @@ async def test_over_http(line: Pipeline, stages: Process, tmp_path: Path) -> Non
         assert (await http.get("/memory/import/task_" + "0" * 32)).status_code == 404
         metrics = (await http.get("/metrics")).text
         assert 'memstream_imported_conversations_total{result="published"} 3.0' in metrics
+
+        # How far what runs is, whoever sends it: nobody handles anything for now.
+        async def says(*lines: str) -> None:
+            async def so() -> bool:
+                told = (await http.get("/metrics")).text
+                return all(f"\nmemstream_{line}\n" in told for line in lines)
+
+            await eventually(so, what=str(lines))
+
+        stages.terminate()
+        await stages.gone()
+        waiting = importer(line, str(history(tmp_path, 10)), "--namespace", "lab", "--user", "9")
+        await told(waiting, 1)
+        await says("imports_running 1.0", "import_queued_conversations 10.0", "import_oldest_done_ratio 0.0")
+        await stages.start()
+        await says("imports_running 0.0", "import_queued_conversations 0.0", "import_oldest_done_ratio 1.0")

@@ -29,8 +29,10 @@ from streams.imports.conversations import LONG_CHARS, Conversation, Unread
 from streams.imports.formats import Format, detect, read
 from streams.imports.pace import LEAST_AHEAD, MOST_AHEAD, SECONDS, Pace
 from streams.imports.spool import IN_MEMORY_BYTES, Spool, on_disk
+from streams.imports.standing import LINGER, QUIET, Standing
 from streams.imports.task import STILL, Batch, Received, batch, received, status_of
 from streams.settings import load_settings
+from streams.topics import event_key, job_key
 from tests.unit.http.gateway import gateway, settings_for
 
 
@@ -658,3 +660,58 @@ def test_an_import_runs_as_far_ahead_as_it_is_worked_off() -> None:
     # Nothing has come back for a while.
     pace.ended(40.0, 0)
     assert pace.ahead == LEAST_AHEAD
+
+
+def running_job(name: str, *texts: str, begun: int = 0, **fields: Any) -> tuple[bytes, Job]:
+    tenant = Tenant(namespace="shop", user_id=name)
+    job = Job(
+        namespace=tenant.namespace,
+        user_id=tenant.user_id,
+        job_id=f"task_{name}",
+        event_ids=texts,
+        started_at=NOON + timedelta(seconds=begun),
+        updated_at=NOON,
+        **{"state": "running", **fields},
+    )
+    return job_key(tenant, job.job_id), job
+
+
+def told_of(standing: Standing) -> tuple[int, int, float]:
+    return standing.running, standing.queued, standing.oldest_done
+
+
+def test_how_far_running_imports_are() -> None:
+    noon = NOON.timestamp()
+    standing = Standing()
+    assert told_of(standing) == (0, 0, 1.0)
+    old, new = running_job("Ann", "a", "b", "c", "d"), running_job("张三", "a", "e", begun=5)
+    assert standing.told(*new, noon)
+    assert standing.told(*old, noon)
+    assert told_of(standing) == (2, 6, 0.0)
+
+    # The same id is another event of another user; a receipt that comes again counts once.
+    for _ in range(2):
+        standing.ended(event_key(old[1].tenant, "a"), noon + 1)
+    standing.ended(event_key(Tenant(namespace="shop", user_id="else"), "b"), noon + 1)
+    assert told_of(standing) == (2, 5, 0.25)
+    # What is written of a task again begins nothing anew.
+    assert not standing.told(old[0], old[1].model_copy(update={"sent": True}), noon + 1)
+    assert told_of(standing) == (2, 5, 0.25)
+
+    for event_id in "bcd":
+        standing.ended(event_key(old[1].tenant, event_id), noon + 2)
+    assert told_of(standing) == (1, 2, 0.0), "of the next one"
+    standing.tidy(noon + LINGER)
+    assert not standing.told(*old, noon + LINGER), "it may still be written that all is sent"
+    assert told_of(standing) == (1, 2, 0.0)
+
+    # Cancelled, forgotten with its user, or heard of no more.
+    assert not standing.told(new[0], new[1].model_copy(update={"state": "cancelled"}), noon + 3)
+    assert told_of(standing) == (0, 0, 1.0)
+    assert standing.told(*new, noon + 4)
+    standing.told(new[0], None, noon + 5)
+    assert told_of(standing) == (0, 0, 1.0)
+    assert standing.told(*new, noon + 6)
+    standing.tidy(noon + 6 + QUIET)
+    assert (told_of(standing), bool(standing)) == ((0, 0, 1.0), False)
+    assert not standing.told(*running_job("Eve"), noon), "all of it was there already"
