@@ -18,6 +18,7 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, Tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.store.base import PutOp
+from langgraph.store.memory import InMemoryStore
 
 from schemas import ConversationEvent
 from streams.adapters.kafka_broker import EmbeddedKafka
@@ -450,6 +451,38 @@ def test_sessions_of_one_user_lie_apart(store: MemstreamStore) -> None:
     assert {item.value["content"] for item in store.search(second)} == {"I play the oboe."}
 
 
+def test_namespaces_are_listed_as_langgraph_lists_them(store: MemstreamStore) -> None:
+    """Beside LangGraph's own store with the same in it."""
+    reference = InMemoryStore()
+    said = {
+        ("shop", "lists"): "I am allergic to peanuts.",
+        ("shop", "lists", "chat-7"): "I live in Graz.",
+        ("shop", "lists", "聊天"): "我养了两只猫。",
+        ("shop", "else", "chat-8"): "I work as a nurse.",
+    }
+    for place, text in said.items():
+        for one in (store, reference):
+            one.put(place, "note", {"content": text})
+    user = ("shop", "lists")
+    asked: tuple[dict[str, Any], ...] = (
+        {"prefix": user},
+        {"prefix": (*user, "*")},
+        {"prefix": (*user, "chat-7")},
+        {"prefix": (*user, "chat-7", "more")},
+        {"prefix": user, "suffix": ("lists", "*")},
+        {"prefix": user, "suffix": ("聊天",)},
+        {"prefix": user, "max_depth": 2},
+        {"prefix": user, "limit": 1, "offset": 1},
+        {"prefix": user, "offset": 9},
+        {"prefix": ("shop", "nobody")},
+    )
+    for how in asked:
+        assert store.list_namespaces(**how) == reference.list_namespaces(**how), how
+    assert len(store.list_namespaces(prefix=user)) == 3
+    store.delete((*user, "chat-7"), "note")
+    assert store.list_namespaces(prefix=(*user, "*")) == [(*user, "聊天")]
+
+
 def test_text_that_leaves_no_memory(store: MemstreamStore) -> None:
     for key, text in (("a", "thanks!"), ("b", "My password is hunter2-Tr0ub4dor.")):
         with pytest.raises(NotRemembered, match="skipped") as raised:
@@ -460,7 +493,9 @@ def test_text_that_leaves_no_memory(store: MemstreamStore) -> None:
 REFUSED: dict[str, tuple[Any, str]] = {
     "everybody's": (lambda s: s.search(("shop",), query="x"), r"\(namespace, user_id\)"),
     "a deep namespace": (lambda s: s.get(("a", "b", "c", "d"), "k"), "namespace"),
-    "users": (lambda s: s.list_namespaces(prefix=("shop",)), "does not list users"),
+    "users": (lambda s: s.list_namespaces(prefix=("shop",)), "of one user at a time"),
+    "users of any namespace": (lambda s: s.list_namespaces(prefix=("*", "u")), "of one user at a time"),
+    "users by a suffix": (lambda s: s.list_namespaces(suffix=("shop", "u")), "of one user at a time"),
     "other fields": (lambda s: s.put(("n", "u"), "k", {"content": "x", "colour": "red"}), "'colour'"),
     "no text": (lambda s: s.put(("n", "u"), "k", {"memory": "x"}), "content"),
     "an index": (lambda s: s.put(("n", "u"), "k", {"content": "x"}, index=False), "index"),

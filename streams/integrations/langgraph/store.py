@@ -13,7 +13,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
-from langgraph.store.base import BaseStore, GetOp, Item, ListNamespacesOp, Op, PutOp, Result, SearchItem, SearchOp
+from langgraph.store.base import (
+    BaseStore,
+    GetOp,
+    Item,
+    ListNamespacesOp,
+    MatchCondition,
+    Op,
+    PutOp,
+    Result,
+    SearchItem,
+    SearchOp,
+)
 from pydantic import ValidationError
 
 from schemas import Layer, MemoryRecord, MemoryStatus, RecallRequest
@@ -117,10 +128,7 @@ async def _result(client: MemoryClient, op: Op) -> Result:
         case PutOp():
             await _put(client, Place.of(op.namespace), op)
         case ListNamespacesOp():
-            raise NotSupported(
-                "memstream does not list users or their sessions: keep the ids of your users yourself, "
-                "and search in (namespace, user_id)"
-            )
+            return await _namespaces(client, op)
         case _:
             raise NotSupported(f"memstream knows no {type(op).__name__}")
     return None
@@ -200,6 +208,32 @@ async def _search(client: MemoryClient, place: Place, op: SearchOp) -> list[Sear
         SearchItem(key=found.memory.memory_id, score=found.score, **_shared(op.namespace_prefix, found.memory))
         for found in reply.memories[op.offset :]
     ]
+
+
+async def _namespaces(client: MemoryClient, op: ListNamespacesOp) -> list[tuple[str, ...]]:
+    """Of one user: where what is current was said."""
+    conditions = op.match_conditions or ()
+    named = (c.path[:2] for c in conditions if c.match_type == "prefix" and len(c.path) >= 2 and "*" not in c.path[:2])
+    labels = next(named, None)
+    if labels is None:
+        raise NotSupported(
+            "namespaces are listed of one user at a time, with the prefix (namespace, user_id): no request reaches "
+            "several users; keep the ids of your users yourself"
+        )
+    place = Place.of(tuple(labels))
+    sessions = {r.session_id for r in await client.export(**place.tenant) if r.status is MemoryStatus.ACTIVE}
+    every = (tuple(filter(None, (*labels, session))) for session in sessions)
+    found = {one[: op.max_depth] for one in every if all(_matches(condition, one) for condition in conditions)}
+    return sorted(found)[op.offset : op.offset + op.limit]
+
+
+def _matches(condition: MatchCondition, labels: tuple[str, ...]) -> bool:
+    """As LangGraph's own stores match: `*` is any label."""
+    wanted = condition.path
+    if len(wanted) > len(labels):
+        return False
+    part = labels[: len(wanted)] if condition.match_type == "prefix" else labels[-len(wanted) :]
+    return all(one in ("*", other) for one, other in zip(wanted, part, strict=True))
 
 
 def _options(filters: Mapping[str, Any]) -> dict[str, Any]:
