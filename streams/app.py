@@ -177,10 +177,14 @@ def model_extractor_of(settings: Settings, chat: ChatModel) -> ModelExtractor:
 def store_of(settings: Settings, profile: ModelProfile) -> Store:
     """Not open: the Qdrant that is named, else the embedded one in the data folder."""
     from streams.adapters.store import make_store
+    from streams.store_folders import mend
 
+    folder = None if settings.qdrant_url else Path(settings.data_dir) / "store"
+    if folder is not None:
+        mend(folder)
     return make_store(
         settings.qdrant_url or None,
-        None if settings.qdrant_url else Path(settings.data_dir) / "store",
+        folder,
         profile,
         api_key=settings.qdrant_api_key.get_secret_value() or None,
     )
@@ -242,6 +246,7 @@ class Worker:
     async def _start(self, stack: AsyncExitStack) -> None:
         from streams.adapters.embedders import CachedQueries
         from streams.adapters.store.owned import OwnedStore
+        from streams.switching import Changing, Switching
 
         settings = self.settings
         await _retrying(lambda: ensure_topics(settings), "topics")
@@ -256,12 +261,12 @@ class Worker:
         store: Any = None
         embedder: Any = None
         if {"memory", "recall"} & set(self.roles):
-            embedder = CachedQueries(embedder_of(settings))
-            stack.push_async_callback(embedder.close)
-            store = store_of(settings, embedder.profile)
+            embedder = Changing(CachedQueries(embedder_of(settings)))
+            stack.push_async_callback(lambda: embedder.close())
+            store = Changing(store_of(settings, embedder.profile))
             await _retrying(store.open, "store")
-            stack.push_async_callback(store.close)
-            probes |= {"store": store.ping, "embedder": lambda: embedder.embed_passages(["ping"])}
+            stack.push_async_callback(lambda: store.close())
+            probes |= {"store": lambda: store.ping(), "embedder": lambda: embedder.embed_passages(["ping"])}
         extractor: Extractor | None = None
         if "extract" in self.roles:
             extractor, chat_probe = self._extractor(stack)
@@ -322,6 +327,18 @@ class Worker:
                 timer = WindowTimer(store, emitter, settings, lambda: self._held("memory", "decay"))
                 self._background(stack, timer.run())
             self._background(stack, _flush_for_ever(store))
+            if not settings.qdrant_url:
+                switching = Switching(
+                    settings,
+                    runner,
+                    store,
+                    embedder,
+                    make_embedder=lambda other: CachedQueries(embedder_of(other)),
+                    changed=owned.forget_all,
+                    failed=self._fail,
+                    at_step=self._at_step,
+                )
+                self._background(stack, switching.run())
         if "recall" in self.roles:
             rewriter: Rewriter | None = None
             if settings.recall_rewrite == "model":
@@ -421,8 +438,11 @@ class Worker:
     async def _watch_app(self, role: Role, app: Any) -> None:
         await app.wait_until_stopped()
         if not self._stop.is_set():
-            self.failed = f"the Faust app of role {role} stopped by itself"
-            self._stop.set()
+            self._fail(f"the Faust app of role {role} stopped by itself")
+
+    def _fail(self, why: str) -> None:
+        self.failed = why
+        self._stop.set()
 
     async def _watch_loop(self) -> None:
         """How late the loop wakes up: what blocks it makes every recall wait."""

@@ -12,11 +12,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from shutil import rmtree
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -32,10 +31,9 @@ from streams.memory.lexical import passage_text, sparse_passage
 from streams.memory.settle import DIRECTIVES
 from streams.ports import Doc, Embedder, StoredMemory
 from streams.settings import Settings
+from streams.store_folders import discard, new_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from streams.adapters.store import Store
 
 PROGRESS = "rebuild"
@@ -206,15 +204,12 @@ def _id_of(entry: Entry) -> str:
     return unquote(entry.key.rpartition(b"/")[2].decode())
 
 
-# The embedded store: made beside the old one, then put in its place.
-
-
 @asynccontextmanager
 async def beside(folder: Path, embedder: Embedder) -> AsyncIterator[Store]:
     """The new store beside `folder`, open: that of a killed rebuild when it can go on, else an empty one."""
     from streams.adapters.store import make_store
 
-    path = _new(folder)
+    path = new_folder(folder)
     store = make_store(None, path, embedder.profile)
     try:
         await store.open()
@@ -226,40 +221,3 @@ async def beside(folder: Path, embedder: Embedder) -> AsyncIterator[Store]:
         yield store
     finally:
         await store.close()
-
-
-def discard(folder: Path) -> None:
-    """Begin anew."""
-    rmtree(_new(folder), ignore_errors=True)
-
-
-def switch(folder: Path) -> None:
-    """Put the new store in the place of the old one. A crash between the two renames is mended by the next run, which
-    finds the new store complete."""
-    old = folder.with_name(folder.name + ".old")
-    rmtree(old, ignore_errors=True)
-    folder.rename(old)
-    _new(folder).rename(folder)
-    rmtree(old, ignore_errors=True)
-
-
-def _new(folder: Path) -> Path:
-    return folder.with_name(folder.name + ".new")
-
-
-@contextmanager
-def sole_owner(folder: Path) -> Iterator[None]:
-    """Raises `ConfigurationError` while a worker has the store open."""
-    import portalocker
-
-    from streams.adapters.store.edge import LOCK
-
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / LOCK).open("a") as holder:
-        try:
-            portalocker.lock(holder, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
-        except portalocker.LockException:
-            raise ConfigurationError(
-                "a worker has the embedded store open: stop it first (recall is down while the store is made anew)"
-            ) from None
-        yield

@@ -23,8 +23,8 @@ import logging
 import random
 import time
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Protocol
@@ -49,6 +49,7 @@ POISON_STRIKES = 8
 POISON_SECONDS = 30.0
 BACKOFF_FIRST_SECONDS = 0.2
 BACKOFF_MAX_SECONDS = 10.0
+HELD_WITHIN_SECONDS = 20.0
 # A longer key is left out of a dead letter that names the place of its record only.
 MAX_KEY_BYTES = 64 * 1024
 # Points of a stage at which a test may stop the process, after the topic's name and a dot.
@@ -137,6 +138,10 @@ class Runner:
         self._quiet = asyncio.Event()
         self._quiet.set()
         self._draining = asyncio.Event()
+        # Set but for `batches_held` and `requests_held`.
+        self._batches_go, self._requests_go = asyncio.Event(), asyncio.Event()
+        self._batches_go.set()
+        self._requests_go.set()
         self._requests: set[asyncio.Task[None]] = set()
 
     # Faust
@@ -150,6 +155,7 @@ class Runner:
                 async for events in stream.take_events(
                     self._settings.batch_max, within=self._settings.batch_within_seconds
                 ):
+                    await self._batches_go.wait()
                     await self._hold_if_draining()
                     await self.run_batch(stage, [self._inbound(stage.topic, event) for event in events])
             except asyncio.CancelledError:
@@ -180,6 +186,7 @@ class Runner:
         async def agent(stream: Any) -> None:
             async for event in stream.events():
                 await slots.acquire()
+                await self._requests_go.wait()
                 task = asyncio.create_task(one(self._inbound(topic_name, event)))
                 self._requests.add(task)
                 task.add_done_callback(self._requests.discard)
@@ -213,6 +220,30 @@ class Runner:
         if self._draining.is_set():
             # Never acked: the batch comes again after the restart.
             await asyncio.Event().wait()
+
+    @asynccontextmanager
+    async def batches_held(self) -> AsyncIterator[None]:
+        """No batch is under way, and none begins: what comes waits in its topic.
+
+        Raises `TimeoutError` when one does not end, such as that of a stage whose dependency is down."""
+        self._batches_go.clear()
+        try:
+            async with asyncio.timeout(HELD_WITHIN_SECONDS):
+                await self._quiet.wait()
+            yield
+        finally:
+            self._batches_go.set()
+
+    @asynccontextmanager
+    async def requests_held(self) -> AsyncIterator[None]:
+        """No request is under way, and none begins."""
+        self._requests_go.clear()
+        try:
+            if self._requests:
+                await asyncio.wait(self._requests)
+            yield
+        finally:
+            self._requests_go.set()
 
     async def drain(self, seconds: float) -> bool:
         """Take no new batch and wait for those in flight. False when they did not end in time."""

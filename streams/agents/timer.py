@@ -22,6 +22,8 @@ log = logging.getLogger(__name__)
 SYSTEM = Tenant.model_construct(namespace="", user_id="")
 # Kind of the document that says that workers write to this store.
 WRITER = "writer"
+# Kind of the documents that say up to when a shard has its ticks.
+WINDOWS = "window"
 # How often the timer looks whether a window has ended.
 LOOK_SECONDS = 30.0
 
@@ -57,7 +59,7 @@ class WindowTimer:
         if not shards:
             return 0
         now = self._clock()
-        docs = await self._store.get_docs(SYSTEM, "window", [str(shard) for shard in shards])
+        docs = await self._store.get_docs(SYSTEM, WINDOWS, [str(shard) for shard in shards])
         done = {int(doc.key): datetime.fromisoformat(doc.body["end"]) for doc in docs}
         emit: list[Outbound] = []
         marks: list[Doc] = []
@@ -71,7 +73,7 @@ class WindowTimer:
                 emit.append(Outbound("decay", str(shard).encode(), tick.to_bytes(), headers, partition=partition))
             if due or shard not in done:
                 end = due[-1][1] if due else now
-                marks.append(Doc("window", str(shard), {"end": end.isoformat()}))
+                marks.append(Doc(WINDOWS, str(shard), {"end": end.isoformat()}))
         await self._emitter.send(emit)
         if marks:
             await self._store.put_docs(SYSTEM, marks)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from shutil import rmtree
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,9 +16,16 @@ from streams.cli.common import err, fail, kafka_folder, run, settings_for_client
 from streams.cli.worker import end_as_ctrl_c, one_owner
 from streams.errors import ConfigurationError
 from streams.settings import Settings, load_settings
+from streams.store_folders import ask, asked, discard, in_use, old_folder, refusal, sole_owner, switch
 
 if TYPE_CHECKING:
-    from streams.rebuild import Rebuilt
+    from streams.ports import Embedder
+    from streams.rebuild import Rebuild, Rebuilt
+
+# Records that a worker reads in no time while its stages are held.
+FEW = 200
+POLL_SECONDS = 0.2
+REMIND_SECONDS = 30
 
 
 def register(app: typer.Typer) -> None:
@@ -32,11 +41,13 @@ def rebuild(
 ) -> None:
     """Make the store anew from the topics `fences`, `receipts` and `records`, with the model of MEMSTREAM_EMBEDDER.
 
-    Without --into: the embedded store, while `memstream up` is stopped; the old one is replaced at the end.
+    Without --into: the embedded store. It is built beside the old one, which answers meanwhile if `memstream up` runs,
+    and takes its place at the end; recall waits for a moment.
     With --into: another Qdrant, while everything runs; run it again to catch up.
     Killed, it goes on where it was. Nothing is extracted again, no chat model is asked.
     """
     settings = load_settings(data_dir=data_dir)
+    told: Rebuilt | None
     if into is not None:
         told = run(rebuild_into(settings_for_client(data_dir=data_dir), into))
     elif settings.qdrant_url:
@@ -45,14 +56,15 @@ def rebuild(
             "then point the workers at it",
             2,
         )
+    elif in_use(settings.data_dir / "store"):
+        told = run(rebuild_beside(settings_for_client(data_dir=data_dir)))
     else:
         end_as_ctrl_c()
         with one_owner(settings):
             told = run(rebuild_here(settings))
-    err.print(
-        f"done: {told.memories} memories ({told.embedded} embedded), {told.receipts} receipts, {told.fences} fences",
-        soft_wrap=True,
-    )
+    if told is not None:
+        memories = f"{told.memories} memories ({told.embedded} embedded)"
+        err.print(f"done: {memories}, {told.receipts} receipts, {told.fences} fences", soft_wrap=True)
 
 
 async def rebuild_here(settings: Settings) -> Rebuilt:
@@ -80,26 +92,71 @@ async def broker_of(settings: Settings) -> AsyncIterator[Settings]:
 
 
 async def replace_embedded(settings: Settings) -> Rebuilt:
+    """While no worker has it open."""
     from streams.app import embedder_of
-    from streams.rebuild import Rebuild, TooOld, beside, discard, sole_owner, switch
 
     folder = Path(settings.data_dir) / "store"
     embedder = embedder_of(settings)
     try:
         with sole_owner(folder):
-            for attempt in (1, 2):
-                try:
-                    async with beside(folder, embedder) as store:
-                        told = await Rebuild(settings, store, embedder, say).run()
-                    break
-                except TooOld:
-                    if attempt == 2:
-                        raise
-                    discard(folder)
+            told = await built(settings, folder, embedder)
             switch(folder)
+            rmtree(old_folder(folder), ignore_errors=True)
         return told
     finally:
         await embedder.close()
+
+
+async def rebuild_beside(settings: Settings) -> Rebuilt | None:
+    """While a worker has the store open: everything but the last moment is done here, the switch by the worker.
+
+    None: that was asked for before."""
+    from streams.app import embedder_of
+
+    folder = Path(settings.data_dir) / "store"
+    told = None
+    if not asked(folder):
+        embedder = embedder_of(settings)
+        try:
+            told = await built(settings, folder, embedder)
+        finally:
+            await embedder.close()
+        ask(folder, settings)
+    say("the worker is asked to switch: what is said now waits until it has, recall goes on")
+    polls = 0
+    while asked(folder):
+        await asyncio.sleep(POLL_SECONDS)
+        polls += 1
+        if polls % (REMIND_SECONDS / POLL_SECONDS) == 0:
+            say("still waiting: a worker that has ended switches at its next start")
+    if refusal(folder).exists():
+        raise ConfigurationError(f"the worker refused to switch: {refusal(folder).read_text(encoding='utf-8')}")
+    say(f"switched: start it with MEMSTREAM_EMBEDDER={settings.embedder} from now on")
+    return told
+
+
+async def built(settings: Settings, folder: Path, embedder: Embedder) -> Rebuilt:
+    """The new store beside `folder`, up to where the topics end."""
+    from streams.rebuild import Rebuild, TooOld, beside
+
+    try:
+        async with beside(folder, embedder) as store:
+            return await caught_up(Rebuild(settings, store, embedder, say))
+    except TooOld:
+        discard(folder)
+        async with beside(folder, embedder) as store:
+            return await caught_up(Rebuild(settings, store, embedder, say))
+
+
+async def caught_up(rebuild: Rebuild) -> Rebuilt:
+    """Again as long as it takes less and less: the rest is for whoever stops the writing."""
+    left, before = math.inf, 0
+    while True:
+        told = await rebuild.run()
+        read = told.memories + told.receipts - before
+        if read <= FEW or read > left / 2:
+            return told
+        left, before = read, before + read
 
 
 async def rebuild_into(settings: Settings, url: str) -> Rebuilt:

