@@ -86,6 +86,7 @@ async def test_workers_that_die_at_random(kafka: EmbeddedKafka, how: str, worker
         await published
         await line.all_received({e.event_id for e in events}, seconds=600)
         await line.drained(seconds=300)
+        await line.one_receipt_each()
         assert_same(await end_state(line), expected)
 
 

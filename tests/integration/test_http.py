@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -37,6 +38,7 @@ class Line:
             base_url=f"http://127.0.0.1:{self.pipeline.settings.http_port}",
             headers={"Authorization": f"Bearer {self.keys[key]}", "Prefer": "wait=60"},
             timeout=90,
+            limits=httpx.Limits(max_connections=None),
         )
 
 
@@ -48,7 +50,9 @@ async def line(kafka: EmbeddedKafka, tmp_path_factory: pytest.TempPathFactory) -
     }
     file: Path = tmp_path_factory.mktemp("keys") / "keys.json"
     write_keys(file, tuple(key for _, key in made.values()))
-    async with pipeline(kafka.bootstrap, "http.", partitions=2, http_port=free_port(), http_keys_file=file) as running:
+    # Slow clients are waited for as long as a loaded machine takes to answer the others.
+    options = {"http_port": free_port(), "http_keys_file": file, "http_body_seconds": 120}
+    async with pipeline(kafka.bootstrap, "http.", partitions=2, **options) as running:
         line = Line(running, {name: token for name, (token, _) in made.items()})
         await line.stages.start()
         await line.gateway.start()
@@ -243,6 +247,32 @@ async def test_one_key_sees_nothing_of_another(line: Line, http: httpx.AsyncClie
         assert await exported(lab, "same name") == []
         refused = await post(lab, "query", 403, user_id="same name", namespace="shop", query="Which seat on trains?")
         assert refused["type"].endswith("forbidden-namespace")
+
+
+async def test_two_hundred_callers_and_slow_ones_beside_them(line: Line, http: httpx.AsyncClient) -> None:
+    callers, slow = 200, 20
+    await post(http, "write", user_id="crowd", conversation=SEAT)
+    body = json.dumps({"user_id": "crowd", "query": "Which seat on trains?"}).encode()
+    head = (
+        "POST /memory/query HTTP/1.1\r\nHost: gateway\r\nPrefer: wait=60\r\n"
+        f"Authorization: Bearer {line.keys['shop']}\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+    ).encode()
+    connections = [await asyncio.open_connection("127.0.0.1", line.pipeline.settings.http_port) for _ in range(slow)]
+    for _, writer in connections:
+        writer.write(head + body[:-1])
+    async with line.http() as crowd:
+        asked = (crowd.post("/memory/query", json=json.loads(body)) for _ in range(callers))
+        answers = await asyncio.gather(*asked)
+    assert {answer.status_code for answer in answers} == {200}, {a.text for a in answers if a.status_code != 200}
+    assert all(answer.json()["memories"][0]["content"] == SEAT for answer in answers)
+    # Who was slow was waited for, and is answered as well.
+    for reader, writer in connections:
+        writer.write(body[-1:])
+        answer = await reader.read()
+        assert answer.startswith(b"HTTP/1.1 200 "), answer[:200]
+        assert SEAT.encode() in answer
+        writer.close()
 
 
 async def test_no_text_and_no_user_is_logged(line: Line, http: httpx.AsyncClient) -> None:
