@@ -76,7 +76,8 @@ class Sending:
         async with task:
             async for attempt in persistent(lambda said: log.warning("import %s: %s", task_id, said), sleep=pause):
                 with attempt:
-                    if attempt.retry_state.attempt_number > 1 and not stop.is_set() and await task.check_cancelled():
+                    # Connected before it is watched: aiokafka leaves a connection that is broken off while it is made.
+                    if not stop.is_set() and await task.check_cancelled():
                         stop.set()
                     async with stopped_by_cancel(task, stop):
                         going_on = takewhile(lambda _: not stop.is_set(), made.events.events(missing))

@@ -7,6 +7,8 @@ import time
 from dataclasses import dataclass
 from datetime import timedelta
 
+from pydantic import ValidationError
+
 from schemas import Job
 from streams import metrics
 from streams.compacted import Entry, Follower
@@ -123,7 +125,10 @@ class Watch:
         at = entry.timestamp / 1000
         if time.time() - at > QUIET:
             return
-        job = None if entry.value is None else Job.from_bytes(entry.value)
+        try:
+            job = None if entry.value is None else Job.from_bytes(entry.value)
+        except ValidationError:  # not of ours, or of a later version
+            return
         if self._standing.told(entry.key, job, at) and job is not None:
             # Where the task began may lie before what was read for others.
             self._receipts.go_back(job.receipts_from)
