@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import time
 from collections.abc import Iterable
@@ -12,12 +13,13 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import typer
 
+from schemas import ConversationEvent
 from streams.cli.common import err, fail, out, printable, progress, run, settings_for_client, tenant_of
 from streams.client import MemoryClient
 from streams.imports.again import persistent
 from streams.imports.conversations import Unusable
 from streams.imports.formats import Format, read
-from streams.imports.pace import Pace
+from streams.imports.pace import LEAST_AHEAD, Pace
 from streams.imports.preview import ImportPreview, Look
 from streams.imports.spool import on_disk
 from streams.imports.task import Batch, ImportStatus, batch
@@ -27,8 +29,14 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 BATCH = 100
+# At first, so that the first outcomes come while the rest is worked off.
+FIRST_BATCH = 25
 # How soon a cancel is seen.
 POLL_SECONDS = 0.5
+# Between two looks at outcomes once it goes well: the broker is asked for some hundred a second, not for each few.
+REST_SECONDS = 0.2
+# Between two lines of how far it is, where there is no bar.
+TELL_SECONDS = 2.0
 
 
 class History(NamedTuple):
@@ -139,7 +147,11 @@ async def _send(client: MemoryClient, task: Task, made: Batch, bar: Progress, *,
     events = made.events.events(missing)
     ahead: set[str] = set()
     sent = 0
-    part = list(islice(events, BATCH))
+
+    def following() -> list[ConversationEvent]:
+        return list(islice(events, BATCH if sent >= LEAST_AHEAD else FIRST_BATCH))
+
+    part = following()
     while (part or (watch and ahead)) and not await teller.cancelled():
         if part and len(ahead) + len(part) <= pace.ahead:
             async for event_id in client.publish_many(event for event in part if event.event_id in missing):
@@ -149,10 +161,12 @@ async def _send(client: MemoryClient, task: Task, made: Batch, bar: Progress, *,
                 err.print(f"sent {sent}")
             elif not watch:
                 bar.update(doing, completed=known + sent)
-            part = list(islice(events, BATCH))
+            part = following()
             if not part:
                 await task.all_sent()
             continue
+        if len(ahead) > LEAST_AHEAD:
+            await asyncio.sleep(REST_SECONDS)
         ended = await task.arriving(POLL_SECONDS)
         # What is not sent yet may have its outcome as well: from before an interruption.
         missing -= ended
@@ -167,17 +181,18 @@ class Teller:
 
     def __init__(self, task: Task, *, aloud: bool) -> None:
         self._task, self._aloud = task, aloud
-        self._next = time.monotonic()
-        self._queued = task.told().queued
+        self._ask_at = self._tell_at = time.monotonic()
+        self._queued = len(task.open())
 
     async def cancelled(self) -> bool:
-        if time.monotonic() < self._next:
+        now = time.monotonic()
+        if now < self._ask_at:
             return False
-        self._next = time.monotonic() + POLL_SECONDS
-        told = self._task.told()
-        if told.queued != self._queued:
-            self._queued = told.queued
-            if self._aloud:
+        self._ask_at = now + POLL_SECONDS
+        if self._aloud and now >= self._tell_at:
+            self._tell_at = now + TELL_SECONDS
+            if (told := self._task.told()).queued != self._queued:
+                self._queued = told.queued
                 err.print(line(told), soft_wrap=True)
         return await self._task.check_cancelled()
 
