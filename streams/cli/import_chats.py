@@ -19,7 +19,7 @@ from streams.client import MemoryClient
 from streams.imports.again import persistent
 from streams.imports.conversations import Unusable
 from streams.imports.formats import Format, read
-from streams.imports.pace import LEAST_AHEAD, Pace
+from streams.imports.pace import LEAST_AHEAD, MOST_AHEAD, Pace
 from streams.imports.preview import ImportPreview, Look
 from streams.imports.spool import on_disk
 from streams.imports.task import Batch, ImportStatus, batch
@@ -28,13 +28,11 @@ from streams.imports.tasks import Task, Tasks
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-BATCH = 100
-# At first, so that the first outcomes come while the rest is worked off.
-FIRST_BATCH = 25
 # How soon a cancel is seen.
 POLL_SECONDS = 0.5
-# Between two looks at outcomes once it goes well: the broker is asked for some hundred a second, not for each few.
+# Between two looks at outcomes where a worker has enough to do: the broker is asked for hundreds, not for each few.
 REST_SECONDS = 0.2
+ENOUGH_AHEAD = MOST_AHEAD // 4
 # Between two lines of how far it is, where there is no bar.
 TELL_SECONDS = 2.0
 
@@ -147,25 +145,26 @@ async def _send(client: MemoryClient, task: Task, made: Batch, bar: Progress, *,
     events = made.events.events(missing)
     ahead: set[str] = set()
     sent = 0
-
-    def following() -> list[ConversationEvent]:
-        return list(islice(events, BATCH if sent >= LEAST_AHEAD else FIRST_BATCH))
-
-    part = following()
-    while (part or (watch and ahead)) and not await teller.cancelled():
-        if part and len(ahead) + len(part) <= pace.ahead:
-            async for event_id in client.publish_many(event for event in part if event.event_id in missing):
+    part: list[ConversationEvent] = []
+    while not await teller.cancelled():
+        # In few parts where it goes well, as whoever publishes all at once.
+        size = max(LEAST_AHEAD, pace.ahead // 4)
+        part += islice(events, max(0, size - len(part)))
+        if not part:
+            await task.all_sent()
+            if not (watch and ahead):
+                break
+        elif min(len(part), size) <= pace.ahead - len(ahead):
+            now, part = part[:size], part[size:]
+            async for event_id in client.publish_many(event for event in now if event.event_id in missing):
                 ahead.add(event_id)
                 sent += 1
             if bar.disable:
                 err.print(f"sent {sent}")
             elif not watch:
                 bar.update(doing, completed=known + sent)
-            part = following()
-            if not part:
-                await task.all_sent()
             continue
-        if len(ahead) > LEAST_AHEAD:
+        if len(ahead) > ENOUGH_AHEAD:
             await asyncio.sleep(REST_SECONDS)
         ended = await task.arriving(POLL_SECONDS)
         # What is not sent yet may have its outcome as well: from before an interruption.
