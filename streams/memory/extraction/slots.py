@@ -122,7 +122,7 @@ _FUNCTIONAL = """
     headquarters language currency religion citizen citizenship continent country sport position genre employer
     spouse husband wife child birthplace born died married located founded created developed invented designed
     discovered written performed directed led owned managed run headed educated affiliated employed works worked
-    plays famous associated university type price version deadline budget status address number colour color date
+    famous associated university type price version deadline budget status address number colour color date
     time place venue name broadcaster network label producer composer manufacturer
 """
 FUNCTIONAL = frozenset(_FUNCTIONAL.split())

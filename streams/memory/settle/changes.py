@@ -14,29 +14,9 @@ from typing import Final
 from schemas.memory import MemoryRecord
 from streams.memory.lexical import fold
 from streams.memory.settle.guards import of_user_for_good
+from streams.memory.settle.values import AMOUNT, CLOCK, DAY
 from streams.memory.settle.wording import content_terms, figures
 
-_MONTH: Final = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
-    r"|nov(?:ember)?|dec(?:ember)?)\.?"
-)
-_ZH: Final = r"[\d零一二两三四五六七八九十百千万]+"
-_DAY: Final = re.compile(
-    rf"\b{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?\b|\b(?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}(?![a-z])"
-    r"|\b(?:today|tonight|tomorrow|(?:next |this )?(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
-    r"|the \d{1,2}(?:st|nd|rd|th))\b"
-    rf"|\d{{4}}-\d{{2}}-\d{{2}}|{_ZH}月(?:{_ZH}[日号號]|初|底|中旬|份)?|{_ZH}[日号號](?![楼线院])"
-    r"|(?:下下?|这|本|上|每)?(?:周|星期|礼拜)[一二三四五六日天]|(?:今|明|后)[天晚早]|(?:月底|月初|年底)"
-)
-_CLOCK: Final = re.compile(
-    rf"\b\d{{1,2}}(?:[:.]\d\d)? ?[ap]\.?m\b\.?|\b\d{{1,2}}:\d\d\b|\b(?:noon|midnight)\b|\b\d{{1,2}} o['’]?clock\b"
-    rf"|(?:早上|上午|中午|下午|晚上|凌晨|傍晚)?{_ZH}[点點](?:半|一刻|{_ZH}分?)?"
-)
-_AMOUNT: Final = re.compile(
-    rf"{_ZH}(?P<zh>块钱?|元|人|个|位|公斤|斤|小时|分钟|公里|页|份|间|次|天|周)"
-    r"|(?P<sign>[$€£¥￥])\s?\d[\d,.]*\s?(?:k|m|万|千)?\b"
-    r"|(?<![\w.:/-])\d[\d,.]*(?:\s?(?:k|million|thousand))?(?: ?(?P<unit>%|[a-z]{1,15}))?(?![\w:/])"
-)
 _RECURS: Final = re.compile(r"\b(?:every|each|weekly|daily|monthly|(?:mon|tues|wednes|thurs|fri|satur|sun)days)\b|每")
 _FOR_GOOD: Final = re.compile(
     r"\b(?:from now on|from (?:\w+ )?on(?:wards?)?|going forward|permanently|for good|as of)\b"
@@ -130,10 +110,10 @@ def _sets(text: str) -> tuple[_Set, ...]:
 
 
 def _set(clause: str) -> _Set | None:
-    hits = {"day": _DAY.search(clause), "clock": _CLOCK.search(clause)}
+    hits = {"day": DAY.search(clause), "clock": CLOCK.search(clause)}
     kinds = {name for name, hit in hits.items() if hit}
     spans = [hit.span() for hit in hits.values() if hit]
-    if not kinds and (amount := _AMOUNT.search(clause)) is not None:
+    if not kinds and (amount := AMOUNT.search(clause)) is not None:
         kinds = {amount["sign"] or amount["unit"] or amount["zh"] or "number"}
         spans = [amount.span()]
     if not kinds:

@@ -32,6 +32,11 @@ NEARLY: Final = 0.75
 _MEANT: Final = re.compile(
     r"^\W*(?:(?:oh|ah|no|wait|actually)\W+)*(?:(?:sorry|oops|whoops|my bad)\W+)+i meant\b", re.IGNORECASE
 )
+_ONE_DAY: Final = re.compile(
+    r"\b(?:this (?:morning|afternoon|evening)|today|tonight|yesterday|last night)\b.*\binstead\b"
+    r"|\binstead\b.*\b(?:this (?:morning|afternoon|evening)|today|tonight|yesterday|last night)\b",
+    re.IGNORECASE,
+)
 AT_ONCE: Final = timedelta(minutes=30)
 # The tag by which the store finds what may take back something.
 TAG: Final = "correction"
@@ -71,7 +76,9 @@ def take_back(old: MemoryRecord, new: MemoryRecord, similarity: float, profile: 
     halfway = (profile.conflict + profile.duplicate) / 2
     if said.corrects and (taken_up >= TAKEN_UP or similarity >= halfway):
         return Relation(Kind.TAKE_BACK, "corrects what was said", strength)
-    if said.denies and not as_before and taken_up >= TAKEN_UP_BY_DENIAL:
+    # "I ran with Tom instead of Anna this morning" denies no habit.
+    of_another = bool(_ONE_DAY.search(new.content)) and not other.rejected & one.content
+    if said.denies and not as_before and not of_another and taken_up >= TAKEN_UP_BY_DENIAL:
         return Relation(Kind.TAKE_BACK, "denies what was said", strength)
     return NONE
 

@@ -9,6 +9,7 @@ from datetime import datetime
 
 from schemas.control import Supersede
 from schemas.memory import Layer, MemoryRecord, MemoryStatus, MemoryType, Source
+from streams.memory.settle.about import places
 from streams.memory.settle.correction import best_fits, may_take_back
 from streams.memory.settle.kinds import NONE, Kind, Relation
 from streams.memory.settle.order import order, pair
@@ -161,6 +162,7 @@ class _Fold:
         # In the order in which they are met.
         self.undecided: list[tuple[str, str]] = []
         self._states: dict[str, _State] = {}
+        # By slot and by tag of what it is about.
         self._slots: dict[tuple[Layer, str], list[str]] = defaultdict(list)
         # Of those, what was current when it was last looked at: of a slot with one value at a time, one.
         self._live: dict[tuple[Layer, str], dict[str, None]] = defaultdict(dict)
@@ -175,9 +177,9 @@ class _Fold:
         state = _State(record)
         related = list(self._related(record))
         self._states[record.memory_id] = state
-        if record.slot is not None:
-            self._slots[record.layer, record.slot].append(record.memory_id)
-            self._live[record.layer, record.slot][record.memory_id] = None
+        for place in places(record):
+            self._slots[record.layer, place].append(record.memory_id)
+            self._live[record.layer, place][record.memory_id] = None
         about = best_fits((other.record, relation) for other, relation in related)
         for earlier, _ in about:
             state.linked.add(earlier.memory_id)
@@ -221,8 +223,8 @@ class _Fold:
             new.superseded_by, new.superseded_at, new.reason = None, None, ""
         for memory_id in (new.record.memory_id, *new.repeats):
             record = self.items[memory_id]
-            if record.slot is not None:
-                self._live[record.layer, record.slot][memory_id] = None
+            for place in places(record):
+                self._live[record.layer, place][memory_id] = None
         self._supersede(old, new, CLIENT_SAID, at=directive.occurred_at)
 
     def verdicts(self) -> dict[str, Verdict]:
@@ -281,8 +283,7 @@ class _Fold:
         """Earlier items with a relation to `record`, earliest first."""
         corrects = may_take_back(record)
         mine = dict.fromkeys(self._neighbours[record.memory_id])
-        if record.slot is not None:
-            place = (record.layer, record.slot)
+        for place in ((record.layer, name) for name in places(record)):
             self._live[place] = {i: None for i in self._live[place] if self._is_current(i)}
             mine |= dict.fromkeys(self._slots[place]) if corrects else self._live[place]
         # Only a correction is linked with what is no longer current.

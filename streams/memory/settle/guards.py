@@ -91,6 +91,12 @@ def _adds(old: MemoryRecord, new: MemoryRecord) -> bool:
     return 0 < len(other - one) <= most and 0 < len(one - other) <= most
 
 
+# Something is another now, or over: what it says beside that is no repeat of what was before.
+_CHANGES = re.compile(
+    r"\b(?:switched|changed|moved|upgraded|renamed|replaced|retired|finished|stopped|quit|sold|closed|left|no longer|instead"
+    r"|these days|gone off|now)\b"
+    r"|[换改]|不[^，。]{1,6}了|[完走掉]了|离职|退休|出国|辞|转[走到学岗]|调[到整]|搬|升[到级]|以后|从今|轮到"
+)
 _SELDOM = frozenset({"sometimes", "rarely", "never"})
 _ONLY = frozenset({"only"})
 
@@ -123,6 +129,8 @@ def guard(old: MemoryRecord, new: MemoryRecord, *, nearly_equal: bool, soon: boo
         return "how often or how many differs"
     if _names_differ(one, other, nearly_equal=nearly_equal):
         return "the names differ"
+    if _CHANGES.search(key(new.content)) and not _CHANGES.search(key(old.content)) and other.content - one.content:
+        return "it says that something has changed"
     if old.temporary != new.temporary or (_dated(old) and _dated(new) and not same_interval(old, new)):
         return "they hold at different times"
     if old.operation != new.operation or (discourse(new.content).names and not discourse(old.content).names):

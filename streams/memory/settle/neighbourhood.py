@@ -17,6 +17,7 @@ import numpy as np
 from schemas.control import Supersede
 from schemas.memory import Layer, MemoryRecord, MemoryStatus
 from schemas.tenant import Tenant
+from streams.memory.settle.about import places
 from streams.memory.settle.correction import TAG, best_fits
 from streams.memory.settle.history import still_so
 from streams.memory.settle.kinds import NONE, Kind, Relation
@@ -97,7 +98,7 @@ class _Walk:
         self.stored: set[str] = set()
         self._seen: dict[str, MemoryRecord] = {}
         self._partners: dict[str, set[str]] = defaultdict(set)
-        self._slots: dict[str, set[str]] = defaultdict(set)
+        self._places: dict[str, set[str]] = defaultdict(set)
         # Searched for corrections around them; those among them that arrive now.
         self._searched: set[str] = set()
         self._new: set[str] = set()
@@ -134,8 +135,8 @@ class _Walk:
 
     def _see(self, record: MemoryRecord) -> None:
         self._seen.setdefault(record.memory_id, record)
-        if record.slot is not None:
-            self._slots[record.slot].add(record.memory_id)
+        for place in places(record):
+            self._places[place].add(record.memory_id)
 
     def _note(self, scores: Mapping[Pair, float]) -> None:
         self.near.update(scores)
@@ -156,7 +157,7 @@ class _Walk:
         reached = [*self._told.get(own.memory_id, ()), *own.replaces, *own.linked, *_noted(own)]
         corrections: set[str] = set()
         earlier: list[tuple[MemoryRecord, Relation]] = []
-        partners = self._partners[own.memory_id] | (self._slots[own.slot] if own.slot is not None else set())
+        partners = self._partners[own.memory_id].union(*(self._places[place] for place in places(own)))
         if own.memory_id not in self._searched:
             partners -= self.members.keys()  # what is in already need not be reached; a slot of many is in at once
         for memory_id in sorted(partners - {own.memory_id}):
@@ -205,7 +206,7 @@ def _noted(record: MemoryRecord) -> list[str]:
 
 def _relation(one: MemoryRecord, other: MemoryRecord, near: Mapping[Pair, float], profile: ModelProfile) -> Relation:
     score = near.get(pair(one.memory_id, other.memory_id))
-    if score is None and (one.slot is None or one.slot != other.slot):
+    if score is None and set(places(one)).isdisjoint(places(other)):
         return NONE
     old, new = (one, other) if order(one) < order(other) else (other, one)
     return relate(old, new, score, profile)
@@ -239,6 +240,7 @@ class _Search:
         `fully`: those around which corrections are looked for as well.
         """
         slots = tuple(sorted({m.record.slot for m in frontier if m.record.slot is not None}))
+        tags = tuple(sorted({place for m in frontier for place in places(m.record) if place != m.record.slot}))
         facts = [m for m in frontier if m.record.layer is Layer.FACT]
         said = [m for m in frontier if m.record.memory_id in fully and m.record.role == "user"]
         correcting = [m for m in said if TAG in m.record.tags]
@@ -248,6 +250,8 @@ class _Search:
         for archive in (False, True):
             if slots:
                 pages.append(self._find(Where(slots=slots), archive))
+            if tags:
+                pages.append(self._find(Where(tags=tags), archive))
             if facts:
                 hits.append(self._near(facts, self.profile.conflict, Where(layers=(Layer.FACT,)), archive))
             if plain:

@@ -6,9 +6,12 @@ Because it looks at nothing else, the relations among a set do not depend on how
 from __future__ import annotations
 
 from schemas.memory import Layer, MemoryRecord, MemoryType
+from streams.memory.settle.about import about_one
 from streams.memory.settle.changes import changed, set_in
 from streams.memory.settle.correction import take_back
+from streams.memory.settle.frames import filled_anew
 from streams.memory.settle.guards import same_subject
+from streams.memory.settle.habits import habit_moved
 from streams.memory.settle.kinds import NONE, Kind, Relation
 from streams.memory.settle.named import filled_in, named_anew
 from streams.memory.settle.slots import same_slot
@@ -37,16 +40,32 @@ def _facts(old: MemoryRecord, new: MemoryRecord, similarity: float | None, profi
         # Facts are searched around from there on. Of some pairs a lower nearness is known by chance (they arrived
         # together, or a correction was looked for): it must count for none, or arrival would decide.
         similarity = None
+    if old.speaker != new.speaker:
+        return NONE if old.slot is None or old.slot != new.slot else same_slot(old, new, similarity, profile)
+    found_by = similarity is not None or about_one(old, new) or (old.slot is not None and old.slot == new.slot)
+    if found_by and habit_moved(old, new):
+        return Relation(Kind.REPLACE, "a habit that is another now")
+    anew = filled_anew(old, new) if found_by else None
+    if anew is not None and anew.kind is Kind.REPLACE:
+        return anew
+    found = _by_slot_or_words(old, new, similarity, profile)
+    # What gives one thing two values says it twice in no case.
+    return anew if anew is not None and found.kind in (Kind.NONE, Kind.REPEAT) else found
+
+
+def _by_slot_or_words(
+    old: MemoryRecord, new: MemoryRecord, similarity: float | None, profile: ModelProfile
+) -> Relation:
     if old.slot is not None and old.slot == new.slot:
         return same_slot(old, new, similarity, profile)
-    if similarity is None or old.speaker != new.speaker:
+    if similarity is None and not about_one(old, new):
         return NONE
     if changed(old, new) or named_anew(old, new):
         if len(set_in(old.content) | filled_in(old.content)) > 1:
             # Replaced as a whole, what else it says would be lost.
             return Relation(Kind.AMBIGUOUS, "part of it is said to have changed")
         return Relation(Kind.REPLACE, "says that it has changed")
-    if not same_subject(old, new):
+    if similarity is None or not same_subject(old, new):
         return NONE
     return near_texts(old, new, similarity, profile)
 

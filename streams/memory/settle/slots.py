@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from schemas.memory import MemoryRecord
 from streams.memory.settle.guards import same_interval, same_value, value_of
+from streams.memory.lexical import fold
 from streams.memory.settle.kinds import NONE, Kind, Relation
+from streams.memory.settle.single import in_part, occasion, one_of_many
 from streams.memory.settle.texts import near_texts
 from streams.memory.settle.wording import wording
 from streams.ports import ModelProfile
@@ -32,6 +37,10 @@ def same_slot(old: MemoryRecord, new: MemoryRecord, similarity: float | None, pr
         return NONE  # "not in Bonn" says nothing of Berlin
     if old.polarity == "positive" and _detailed(old, new):
         return NONE
+    if in_part(new.content, new.value) or _of_another_sort(old, new):
+        return NONE
+    if _may_be_another(new):
+        return Relation(Kind.AMBIGUOUS, f"may be another of several ({name})")
     return Relation(Kind.REPLACE, f"a newer value of what has one at a time ({name})")
 
 
@@ -51,6 +60,36 @@ def _detailed(old: MemoryRecord, new: MemoryRecord) -> bool:
     if not one.content or not other.content or one.figures != other.figures:
         return False
     return one.content < other.content or other.content < one.content
+
+
+_CHANGED: Final = re.compile(
+    r"\b(?:now|instead|moved|pushed|postponed|rescheduled|brought|changed|renamed|shifted|extended|delayed|earlier|later"
+    r"|from now on|new|sorry|not|wrong|meant|misread|\w+n['’]t)\b|不是|错|改|换|推迟|提前|延|挪|调|顺延|现在|以后"
+)
+# Words that tell who somebody is, not what they work as.
+_WHO: Final = re.compile(
+    r"\b(?:native|immigrant|expat|introvert|extrovert|christian|muslim|buddhist|atheist|widow(?:er)?|teen|woman|man|girl|boy"
+    r"|female|male|mom|mum|dad|parent|volunteer|team|sleeper|lover|member|owner)$"
+)
+_SOME_DAYS: Final = re.compile(r"\bon (?:the side|\w+days|weekends)\b|周末|业余|兼职")
+
+
+def _of_another_sort(old: MemoryRecord, new: MemoryRecord) -> bool:
+    """Two values of which one says who somebody is and the other what they work as, or work beside."""
+    if new.attribute != "occupation":
+        return False
+    one, other = (bool(_WHO.search(fold(record.value or ""))) for record in (old, new))
+    return one != other or bool(_SOME_DAYS.search(fold(new.content)))
+
+
+def _may_be_another(new: MemoryRecord) -> bool:
+    """Is it about something of which one may have several, and not said to have changed?"""
+    if new.operation == "correct" or _CHANGED.search(fold(new.content)):
+        return False
+    if new.attribute == "meeting_time":
+        return occasion(new.subject or "")
+    several = new.subject if new.attribute == "name" else new.attribute if new.subject in (None, "user") else None
+    return one_of_many(several or "")
 
 
 def _temporary(old: MemoryRecord, new: MemoryRecord, *, same: bool, single: bool) -> Relation:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hashlib import blake2b
 
 from schemas.memory import Layer, MemoryRecord
+from streams.memory.settle.about import about
 from streams.memory.settle.correction import TAG, may_take_back
 from streams.memory.settle.fold import Verdict
 from streams.memory.settle.wording import key
@@ -16,14 +17,18 @@ SAID = "said:"
 def keyed(record: MemoryRecord) -> MemoryRecord:
     """The record as it must be stored, so that the store can find what settling has to compare.
 
-    An episode gets the slot by which its exact repeats are found; what may correct others gets a tag.
+    An episode gets the slot by which its exact repeats are found; a fact gets tags of what it is about, and what may
+    correct others gets one.
     """
     changes: dict[str, object] = {}
     if record.layer is Layer.EPISODE and not record.attribute:
         digest = blake2b(key(record.content).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
         changes |= {"subject": record.speaker or record.role, "attribute": SAID + digest}
-    if TAG not in record.tags and may_take_back(record):
-        changes["tags"] = (*record.tags, TAG)
+    tags = list(about(record.content)) if record.layer is Layer.FACT and record.role == "user" else []
+    if may_take_back(record):
+        tags.append(TAG)
+    if missing := [tag for tag in tags if tag not in record.tags]:
+        changes["tags"] = (*record.tags, *missing)
     return record.model_copy(update=changes) if changes else record
 
 

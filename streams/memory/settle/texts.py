@@ -14,6 +14,7 @@ from schemas.memory import MemoryRecord
 from streams.memory.extraction.slots import FUNCTIONAL
 from streams.memory.settle.guards import denials, guard
 from streams.memory.settle.kinds import NONE, Kind, Relation
+from streams.memory.settle.single import in_part, occasion, one_of_many
 from streams.memory.settle.wording import Wording, content_terms, figures, spelled_out, wording
 from streams.ports import ModelProfile
 
@@ -32,7 +33,8 @@ _AUXILIARY: Final = COPULAS | frozenset(["has", "have", "had", "does", "do", "di
 ATTITUDES: Final = frozenset({"like", "want", "interest", "sustain"})
 _SELF: Final = frozenset({"i", "we", "user", "我", "我们"})
 _PREPOSITIONS: Final = frozenset(
-    ["by", "in", "on", "at", "of", "to", "from", "with", "for", "about", "as", "into", "over", "under"]
+    ["by", "in", "on", "at", "of", "to", "from", "with", "for", "about", "as", "into", "over", "under", "near",
+     "behind", "between", "beside", "opposite"]
 )
 _OF: Final = frozenset(["of", "的", "'s", "my", "our", "your", "his", "her", "their", "its"])
 
@@ -80,6 +82,10 @@ def near_texts(old: MemoryRecord, new: MemoryRecord, similarity: float, profile:
         return NONE
     if swapped is not None and not (same_figures and _all_figures(swapped)) and another_value(swapped):
         if denials(old) == denials(new) and single_valued(swapped):
+            if in_part(new.content):
+                return NONE
+            if _one_of_several(swapped):
+                return Relation(Kind.AMBIGUOUS, "may be another of several")
             return Relation(Kind.REPLACE, "another value of what has one at a time")
         if figures(" ".join(swapped.old)) and figures(" ".join(swapped.new)):
             return Relation(Kind.AMBIGUOUS, "the same but for a figure")
@@ -89,10 +95,25 @@ def near_texts(old: MemoryRecord, new: MemoryRecord, similarity: float, profile:
     return NONE
 
 
+def _one_of_several(swapped: Exchange) -> bool:
+    """"My friend is called Paul" names one of the friends, "my appointment is on Monday" one that takes place."""
+    noun = list(swapped.before)
+    while noun and (noun[-1] in _AUXILIARY or noun[-1] in _PREPOSITIONS):
+        noun.pop()
+    if not {"my", "our", "我", "咱"} & set(swapped.before):
+        return False  # of others it is told as it is in a lexicon
+    named = "".join(noun) if noun and not noun[-1].isascii() else " ".join(noun)
+    return one_of_many(named) or occasion(named)
+
+
 def _name_against_state(old: MemoryRecord, new: MemoryRecord, swapped: Exchange) -> bool:
     """What something is called, and how it is ("our wiki is Confluence", "our wiki is down now"), by a speaker who
     writes names with capitals."""
-    return new.content[:1].isupper() and _capital(old.content, swapped.old) and not _capital(new.content, swapped.new)
+    stated = not _capital(new.content, swapped.new) or (len(swapped.new) == 1 and bool(_QUALITY.match(swapped.new[0])))
+    return new.content[:1].isupper() and _capital(old.content, swapped.old) and stated
+
+
+_QUALITY: Final = re.compile(r"\w*(?:ish|ese|[^l]ian)$")  # "my dentist is Indian"
 
 
 def _capital(text: str, words: tuple[str, ...]) -> bool:
