@@ -16,11 +16,13 @@ from streams.memory.lexical import fold
 _MANY_EN: Final = (
     r"(?:best |good |old |other )?(?:friend|colleague|co-?worker|client|customer|cousin|neighbou?r|classmate|student"
     r"|pupil|kid|child|son|daughter|brother|sister|sibling|uncle|aunt|niece|nephew|cat|dog|pet|kitten|puppy|rabbit"
-    r"|hamster|teacher|tutor|doctor|roommate|flatmate|housemate|guest|intern|patient|partner company)s?"
+    r"|hamster|roommate|flatmate|housemate|guest|intern|patient|partner company)s?"
+    # Of a subject there is one teacher: "my piano teacher".
+    r"|(?:^|\b(?:my|our|the) |'s )(?:teacher|tutor|doctor|coach)s?"
 )
 _MANY_ZH: Final = (
-    r"朋友|闺蜜|同事|客户|同学|学生|邻居|亲戚|孩子|儿子|女儿|哥哥?|弟弟?|姐姐?|妹妹?|叔叔|阿姨|舅舅|姑姑|猫|狗|狗狗|猫咪|宠物|老师"
-    r"|医生|室友|舍友|实习生|客人"
+    r"朋友|闺蜜|同事|客户|同学|学生|邻居|亲戚|孩子|儿子|女儿|哥哥?|弟弟?|姐姐?|妹妹?|叔叔|阿姨|舅舅|姑姑|猫|狗|狗狗|猫咪|宠物"
+    r"|(?:^|的|我)(?:老师|医生|教练)|室友|舍友|实习生|客人"
 )
 _MANY: Final = re.compile(rf"(?:\b{_MANY_EN}|{_MANY_ZH})$")
 _NAMED: Final = re.compile(r"(?:'s)? name$|的?名字$")

@@ -109,11 +109,13 @@ def _one_of_several(swapped: Exchange) -> bool:
 def _name_against_state(old: MemoryRecord, new: MemoryRecord, swapped: Exchange) -> bool:
     """What something is called, and how it is ("our wiki is Confluence", "our wiki is down now"), by a speaker who
     writes names with capitals."""
-    stated = not _capital(new.content, swapped.new) or (len(swapped.new) == 1 and bool(_QUALITY.match(swapped.new[0])))
+    stated = not _capital(new.content, swapped.new) or (len(swapped.new) == 1 and _quality(swapped.new[0]))
     return new.content[:1].isupper() and _capital(old.content, swapped.old) and stated
 
 
-_QUALITY: Final = re.compile(r"\w*(?:ish|ese|[^l]ian)$")  # "my dentist is Indian"
+def _quality(word: str) -> bool:
+    """How somebody is, not who: "my dentist is Indian"."""
+    return word.endswith(("ish", "ese")) or (word.endswith("ian") and not word.endswith("lian"))
 
 
 def _capital(text: str, words: tuple[str, ...]) -> bool:

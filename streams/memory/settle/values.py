@@ -12,7 +12,7 @@ MONTH: Final = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)\.?"
 )
-ZH_NUMBER: Final = r"[\d零一二三四五六七八九十百千万.]+"
+ZH_NUMBER: Final = r"[\d零一二两三四五六七八九十百千万.]+"
 DAY: Final = re.compile(
     rf"\b{MONTH} \d{{1,2}}(?:st|nd|rd|th)?\b|\b(?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {MONTH}(?![a-z])"
     r"|\b(?:today|tonight|tomorrow|(?:next |this )?(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
@@ -31,14 +31,18 @@ AMOUNT: Final = re.compile(
 )
 _AROUND: Final = re.compile(
     r"(?:\b(?:on|at|the|a|an|of|and|every|each|about|around|max|only|per|month|year|week|day|head|person|night|hour|gross|net"
-    r"|after tax|in the (?:morning|afternoon|evening)|morning|afternoon|evening)\b|[,.\s~约]|每个?(?:月|人|天|年|周)|大概|左右|上午|下午|早上|晚上|中午|钱|元|整)+"
+    r"|after tax|in the (?:morning|afternoon|evening)|mornings?|afternoons?|evenings?|nights?)\b|[,.\s~约]|[每一]个?(?:月|人|天|年|周)|大概|左右|上午|下午|早上|晚上|中午|钱|元|整)+"
 )
+
+_EACH: Final = re.compile(r"[每一]个?(?:月|人|天|年)|的$")
 
 
 @lru_cache(maxsize=20_000)
 def kinds_of(value: str) -> frozenset[str]:
     """The kinds of a value that is nothing but a day, a time or an amount; none when there is more to it."""
-    folded = fold(value)
+    folded = _EACH.sub(" ", fold(value)).strip()
+    if re.fullmatch(ZH_NUMBER, folded):
+        return frozenset({"number"})
     hits = {"day": DAY.search(folded), "clock": CLOCK.search(folded)}
     kinds = {name for name, hit in hits.items() if hit}
     rest = CLOCK.sub(" ", DAY.sub(" ", folded))
