@@ -30,7 +30,7 @@ _ADDS: Final = re.compile(r"\b(?:also|too|as well|another|besides)\b|[也还]|�
 _CHINESE: Final = re.compile(r"[\u4e00-\u9fff]")
 _LEAST: Final = 2  # terms of a topic that may stand for a longer one
 # Of what an amount without a unit may be.
-_UNCOUNTED: Final = frozenset({"name", "place", "day", "clock", "about", "version", "other"})
+_UNCOUNTED: Final = frozenset({"name", "place", "day", "clock", "about", "version", "code", "other"})
 _NAMING: Final = frozenset({"is", "called"})
 
 
@@ -53,7 +53,7 @@ def filled_anew(old: MemoryRecord, new: MemoryRecord) -> Relation | None:
     kinds = {_told(one, other, new.content) for one, other in pairs}
     if Kind.REPLACE not in kinds:
         return Relation(Kind.AMBIGUOUS, "another value of one thing") if Kind.AMBIGUOUS in kinds else NONE
-    if len({one.topic for one in frames(old.content)}) > 1:
+    if len({one.topic for one in frames(old.content) if not one.state}) > 1:
         # Replaced as a whole, what else it says would be lost.
         return Relation(Kind.AMBIGUOUS, "part of it is said to have changed")
     return Relation(Kind.REPLACE, "another value of what has one at a time")

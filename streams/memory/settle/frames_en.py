@@ -20,11 +20,11 @@ _FROM_NOW: Final = (
 )
 _TITLE: Final = r"(?-i:Mrs?|Ms|Dr|Prof|Professor|Frau|Herr|Mme|Se[ñn]ora?)\.? "
 _NAME: Final = (
-    rf"(?:(?:the|an?) )?(?:{_TITLE})?(?-i:[A-Z\d])[\w.+#&'-]*(?: (?-i:(?:of |the |de |van )?[A-Z\d])[\w.+#&'-]*){{0,3}}"
+    rf"(?:(?:the|an?) )?(?:{_TITLE})?(?-i:[ie]?[A-Z\d])[\w.+#&'-]*(?: (?-i:(?:of |the |de |van )?[A-Z\d])[\w.+#&'-]*){{0,3}}"
 )
 _END: Final = rf"(?:,? (?P<now9>{_FROM_NOW}))?[.!]*$"
-_BE: Final = {"is": ("is",), "are": ("is",), "will be": ("is",), "'s": ("is",), "is called": ("is", "called"),
-              "is named": ("is", "called"), "are called": ("is", "called"), "runs on": ("use",), "run on": ("use",),
+_BE: Final = {"is": ("is",), "are": ("are",), "will be": ("is",), "'s": ("is",), "is called": ("is", "called"),
+              "is named": ("is", "called"), "are called": ("are", "called"), "runs on": ("use",), "run on": ("use",),
               "uses": ("use",), "use": ("use",), "is hosted on": ("at",), "is deployed on": ("at",),
               "lives in": ("live",), "live in": ("live",), "works at": ("work",), "works for": ("work",),
               "work at": ("work",), "work for": ("work",), "starts": ("start",), "begins": ("start",), "ends": ("end",),
@@ -81,7 +81,7 @@ _SET: Final = re.compile(
 # "Switched gyms, I go to Ben Dunne now", "work gave me a new laptop, it's a ThinkPad": the thing, then its value.
 _CHANGED: Final = re.compile(
     r"^(?:(?:I|we|they|work|(?:the |my |our )?(?:landlord|company|school|bank|doctor|boss))(?:'ve| have| has)? )?"
-    r"(?:just |finally )?(?:changed|switched|upgraded|replaced|swapped|moved|joined|got|gave me|put|raised)"
+    r"(?:just |finally )?(?:changed|switched|upgraded|renamed|replaced|swapped|moved|joined|got|gave me|put|raised)"
     r"(?: me)? (?:(?:my|our|the|a) )?(?:(?:new|different|other) )?(?P<topic>[a-z][\w'-]*(?: [a-z][\w'-]*){0,2}?)"
     r"(?: up| down)?$",
     re.IGNORECASE,
@@ -91,7 +91,7 @@ _IT_IS: Final = re.compile(
     rf"|I(?:'m)?(?: now)? (?:go to|see|use|have|drive|with|at|on)) (?P<value>.+?){_END}",
     re.IGNORECASE,
 )
-_ANOTHER: Final = re.compile(r"\b(?:changed|switched|upgraded|replaced|swapped|moved|put|raised|new|different)\b")
+_ANOTHER: Final = re.compile(r"\b(?:changed|renamed|switched|upgraded|replaced|swapped|moved|put|raised|new|different)\b")
 _BESIDE: Final = re.compile(
     r"\b(?:my|our) (?P<topic>[a-z][\w' -]{2,24}?), (?P<value>(?-i:[A-Z])[\w'-]+(?: (?-i:[A-Z])[\w'-]+){0,2})(?=[.,!]|$)",
     re.IGNORECASE,
@@ -178,7 +178,7 @@ def _of_two(before: str, clause: str) -> Frame | None:
 
 
 def _doing(found: re.Match[str]) -> Frame | None:
-    kinds = _kinds(found["value"])
+    kinds = _kinds(_WHERE_IT_IS.sub("", found["value"]))
     done = content_terms(found["topic"]) or (found["topic"].lower(),)
     if kinds is None:
         return None
@@ -188,7 +188,7 @@ def _doing(found: re.Match[str]) -> Frame | None:
 
 def _made(topic: str, verbs: tuple[str, ...], value: str, *, now: bool = False) -> Frame | None:
     """"For the kitchen" after the value belongs to the topic, and "the wifi name is" tells what the wifi is called."""
-    noun = topic.lower()
+    noun = topic.lower().replace("wi-fi", "wifi")
     if _NO_TOPIC.search(noun):
         return None
     value = _WHERE_IT_IS.sub("", value)
@@ -201,7 +201,7 @@ def _made(topic: str, verbs: tuple[str, ...], value: str, *, now: bool = False) 
     if _NAMED.search(noun) and _NAMED.sub("", _OWN.sub("", noun)).strip():
         topic, verbs = _NAMED.sub("", topic), ("called",)
     kinds = _kinds(value)
-    terms = frozenset(content_terms(NEW.sub(" ", _OWN.sub(" ", topic.lower()))))
+    terms = frozenset(content_terms(NEW.sub(" ", _OWN.sub(" ", topic.lower().replace("wi-fi", "wifi")))))
     if not terms or kinds is None:
         return None
     return Frame(terms, frozenset(verbs), kinds, value, now or bool(NEW.search(noun)), _head(noun))
@@ -213,6 +213,8 @@ def _head(noun: str) -> str:
 
 
 def _kinds(value: str) -> frozenset[str] | None:
+    if re.match(r"(?:[A-Z]{1,3}-?\d[\w-]*|\d+[A-Z])$", value):
+        return frozenset({"code"})
     timed = kinds_of(value)
     if timed:
         return timed

@@ -26,7 +26,7 @@ _CHANGED: Final = (
     "换成", "改成", "改为", "改用", "改在", "换到", "变成", "迁到", "搬到", "升到", "涨到", "调到", "转到", "轮到", "换", "定了用",
 )  # fmt: skip
 _IS: Final = re.compile(
-    rf"^(?P<topic>{_ANY}{{1,16}}?)(?:帮我|给我)?{_ADVERB}(?P<verb>{'|'.join(sorted((*_VERBS, *_CHANGED), key=len, reverse=True))})了?"
+    rf"^(?P<topic>{_ANY}{{1,16}}?)(?:帮我|给我)?{_ADVERB}(?P<verb>{'|'.join(sorted((*_VERBS, *_CHANGED), key=len, reverse=True)).replace('|在', '|(?<!现)在')})了?"
     rf"(?P<value>{_ANY}{{1,16}}?)(?:了|啦|吧|哈|哦|上(?=$)|里(?=$))*$"
 )
 _AMOUNT: Final = re.compile(rf"^(?P<topic>{_ANY}{{1,10}}?){_ADVERB}(?P<value>(?:每个?月|一个?月|每年|一年)?约?[\d一二两三四五六七八九十].{{0,10}})$")
@@ -120,6 +120,8 @@ def _of(clause: str) -> Frame | None:
 
 def _is(found: re.Match[str], *, later: bool) -> Frame | None:
     changed = found["verb"] in _CHANGED
+    if found["verb"] == "写" and not sole(found["topic"]):
+        return None
     verbs = ("is", "called", "use", "at", "live") if changed else _VERBS[found["verb"]]
     kinds = _kinds(found["value"])
     used = changed or found["verb"].startswith("用")
@@ -144,6 +146,7 @@ def _of_two(before: str, clause: str) -> Frame | None:
 
 
 def _kinds(value: str) -> frozenset[str]:
+    value = value.removeprefix("新来的")
     timed = kinds_of(value)
     if timed:
         return timed

@@ -13,7 +13,6 @@ from streams.memory.settle.frames import filled_anew
 from streams.memory.settle.guards import same_subject
 from streams.memory.settle.habits import habit_moved
 from streams.memory.settle.kinds import NONE, Kind, Relation
-from streams.memory.settle.named import filled_in, named_anew
 from streams.memory.settle.slots import same_slot
 from streams.memory.settle.texts import near_texts
 from streams.memory.settle.wording import key
@@ -60,8 +59,8 @@ def _by_slot_or_words(
         return same_slot(old, new, similarity, profile)
     if similarity is None and not about_one(old, new):
         return NONE
-    if changed(old, new) or named_anew(old, new):
-        if len(set_in(old.content) | filled_in(old.content)) > 1:
+    if changed(old, new):
+        if len(set_in(old.content)) > 1:
             # Replaced as a whole, what else it says would be lost.
             return Relation(Kind.AMBIGUOUS, "part of it is said to have changed")
         return Relation(Kind.REPLACE, "says that it has changed")

@@ -41,6 +41,9 @@ _PART_EN: Final = (
     r"|\b(?:apparently|maybe|perhaps|probably|possibly|might|could|should|would|i wish|hopefully|i (?:hope|'m hoping|hear|heard|read)"
     r"|rumou?rs?|seems?|(?:he|she|they|[a-z]+) (?:thinks?|thought|believes?|claims?|reckons?|guess\w*)|dream\w*|going to"
     r"|plan(?:ning|s)? to|want(?:s|ed)? to|considering|thinking (?:of|about))\b"
+    # "At work I drive a van", "in summer we live in Kerry"
+    r"|^\W*(?:at|in|on|during|for) (?!(?:the )?(?:end|fact|moment|meantime|short|case|record|context|last|present|future|other"
+    r"|top|first)\b)[\w' ]{2,25}? (?=(?:i|we|my|our)\b)"
     r"|\b(?:my|our) (?:first|former|previous|old|last|ex)\b|\bused to\b|\bbefore that\b|\bback then\b"
 )
 _PART_ZH: Final = (

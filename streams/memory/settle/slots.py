@@ -39,7 +39,7 @@ def same_slot(old: MemoryRecord, new: MemoryRecord, similarity: float | None, pr
         return NONE
     if in_part(new.content, new.value) or _of_another_sort(old, new):
         return NONE
-    if _may_be_another(new):
+    if _may_be_another(new) or (new.attribute == "meeting_time" and _named_apart(old, new)):
         return Relation(Kind.AMBIGUOUS, f"may be another of several ({name})")
     return Relation(Kind.REPLACE, f"a newer value of what has one at a time ({name})")
 
@@ -80,6 +80,12 @@ def _of_another_sort(old: MemoryRecord, new: MemoryRecord) -> bool:
         return False
     one, other = (bool(_WHO.search(fold(record.value or ""))) for record in (old, new))
     return one != other or bool(_SOME_DAYS.search(fold(new.content)))
+
+
+def _named_apart(old: MemoryRecord, new: MemoryRecord) -> bool:
+    """Does each have a name that the other has not: a flight to Lisbon, a flight to Porto?"""
+    one, other = wording(old.content).names, wording(new.content).names
+    return bool(one - other) and bool(other - one)
 
 
 def _may_be_another(new: MemoryRecord) -> bool:
