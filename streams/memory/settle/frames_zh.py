@@ -26,7 +26,7 @@ _CHANGED: Final = (
     "换成", "改成", "改为", "改用", "改在", "换到", "变成", "迁到", "搬到", "升到", "涨到", "调到", "转到", "轮到", "换", "定了用",
 )  # fmt: skip
 _IS: Final = re.compile(
-    rf"^(?P<topic>{_ANY}{{1,16}}?)(?:帮我|给我)?{_ADVERB}(?P<verb>{'|'.join(sorted((*_VERBS, *_CHANGED), key=len, reverse=True)).replace('|在', '|(?<!现)在')})了?"
+    rf"^(?P<topic>{_ANY}{{1,16}}?)(?:帮我|给我)?{_ADVERB}(?P<verb>{'|'.join(sorted((*_VERBS, *_CHANGED), key=len, reverse=True)).replace('|在', '|(?<![现署管放存定])在')})了?"
     rf"(?P<value>{_ANY}{{1,16}}?)(?:了|啦|吧|哈|哦|上(?=$)|里(?=$))*$"
 )
 _AMOUNT: Final = re.compile(rf"^(?P<topic>{_ANY}{{1,10}}?){_ADVERB}(?P<value>(?:每个?月|一个?月|每年|一年)?约?[\d一二两三四五六七八九十].{{0,10}})$")
