@@ -57,6 +57,7 @@ _OWN: Final = re.compile(
     r"\b(?:from now on|from \w+ on|as of \w+|\w+ly|the|our|my|a|an|so|then|project|meeting time|time|date)\b"
     r"|项目|时间|日期|的|我们|咱们|每个?月|每人|每天|那个|这个|从.{1,6}起"
 )
+_SHORT: Final = 3  # "去体检" is a check-up; "去杭州出差" names where
 _LEAST: Final = 2  # terms of a name that may stand for a longer one
 
 
@@ -68,6 +69,8 @@ class _Set:
     kinds: frozenset[str]
     value: str
     clause: str
+    # What is said after the value.
+    after: frozenset[str]
 
 
 def changed(old: MemoryRecord, new: MemoryRecord) -> bool:
@@ -83,6 +86,8 @@ def _replaces(one: _Set, other: _Set, old: MemoryRecord, new: MemoryRecord) -> b
     if figures(one.value) == figures(other.value) and one.value == other.value:
         return False
     same = one.topic == other.topic or (len(other.topic) >= _LEAST and other.topic < one.topic)
+    if one.after and other.after and one.after.isdisjoint(other.after):
+        return False  # "at most 50 euros on the gift", "at most 20 euros on lunch"
     if not same or not one.kinds & other.kinds or ("day" in one.kinds and "day" not in other.kinds):
         return False
     for_good = bool(_RECURS.search(fold(new.content)) or _FOR_GOOD.search(fold(new.content)))
@@ -119,8 +124,18 @@ def _set(clause: str) -> _Set | None:
     if not kinds:
         return None
     start, end = min(s for s, _ in spans), max(e for _, e in spans)
-    topic = _topic(clause[:start])
-    return _Set(topic, frozenset(kinds), clause[start:end], clause) if topic else None
+    topic = _topic(clause[:start]) or _planned(clause[end:])
+    after = frozenset(content_terms(clause[end:]))
+    return _Set(topic, frozenset(kinds), clause[start:end], clause, after) if topic else None
+
+
+_PLAN: Final = re.compile(r"^(?:我们?|咱们?)(?:要|得|会|打算|准备|需要)(?P<what>去?[^，。还也]{2,12})$")
+
+
+def _planned(after: str) -> frozenset[str]:
+    """What is planned for a day that stands before it: "5月20号我要去深圳出差"."""
+    plan = _PLAN.match(after.strip())
+    return frozenset(content_terms(plan["what"].removeprefix("去") if len(plan["what"]) <= _SHORT else plan["what"])) if plan else frozenset()
 
 
 def _topic(before: str) -> frozenset[str]:

@@ -19,7 +19,7 @@ from streams.memory.settle.frame import Frame
 from streams.memory.settle.guards import of_user_for_good
 from streams.memory.settle.kinds import NONE, Kind, Relation
 from streams.memory.settle.over import is_over
-from streams.memory.settle.single import in_part, one_of_many, sole
+from streams.memory.settle.single import in_part, one_of_many, one_time, sole
 from streams.memory.settle.wording import content_terms, wording
 
 _CLAUSE: Final = re.compile(
@@ -71,7 +71,8 @@ def _told(one: Frame, other: Frame, said: str) -> Kind:
         return Kind.NONE
     if "about" in other.kinds and not other.now:
         return Kind.AMBIGUOUS  # it may be the same in other words
-    if (other.now and other.steady) or sole(other.noun) or "version" in other.kinds:
+    alone = one_time(other.noun) if other.kinds & {"day", "clock"} else sole(other.noun)
+    if (other.now and other.steady) or alone or "version" in other.kinds:
         return Kind.REPLACE
     return Kind.AMBIGUOUS if other.steady else Kind.NONE
 
@@ -80,7 +81,7 @@ def _one_thing(one: Frame, other: Frame, said: str) -> bool:
     """The newer one may leave out whose the thing is. It may add what the older statement says beside."""
     if not one.verbs & other.verbs or not _comparable(one.kinds, other.kinds):
         return False
-    if one.topic == other.topic or (len(other.topic) >= _LEAST and other.topic < one.topic):
+    if one.topic == other.topic or ((len(other.topic) >= _LEAST or other.every) and other.topic < one.topic):
         return True
     return one.topic < other.topic and other.topic <= wording(said).content
 
@@ -97,7 +98,7 @@ def _counted(kind: str) -> bool:
 def _another(one: Frame, other: Frame) -> bool:
     """Another value, not the same one with more or less detail."""
     mine, theirs = fold(one.value), fold(other.value)
-    if mine == theirs or mine in theirs or theirs in mine:
+    if mine == theirs or (not (mine + theirs).isascii() and (mine in theirs or theirs in mine)):
         return False
     before, after = set(content_terms(one.value)), set(content_terms(other.value))
     return not before or not after or not (before <= after or after <= before)

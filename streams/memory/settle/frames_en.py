@@ -21,6 +21,7 @@ _FROM_NOW: Final = (
 _TITLE: Final = r"(?-i:Mrs?|Ms|Dr|Prof|Professor|Frau|Herr|Mme|Se[ñn]ora?)\.? "
 _NAME: Final = (
     rf"(?:(?:the|an?) )?(?:{_TITLE})?(?-i:[ie]?[A-Z\d])[\w.+#&'-]*(?: (?-i:(?:of |the |de |van )?[A-Z\d])[\w.+#&'-]*){{0,3}}"
+    r"(?: (?:hotel|inn|hostel|school|gym|café|cafe|restaurant|clinic|hospital|bank|studio|library))?"
 )
 _END: Final = rf"(?:,? (?P<now9>{_FROM_NOW}))?[.!]*$"
 _BE: Final = {"is": ("is",), "are": ("are",), "will be": ("is",), "'s": ("is",), "is called": ("is", "called"),
@@ -52,8 +53,8 @@ _REPORT: Final = re.compile(
 # "I drive a Skoda", "I'm reading Emma": of the first one has one, of the second maybe several.
 _STEADY: Final = r"drive|earn|weigh|bank with|(?:am |'m )on the|(?:am |'m )in team"
 _DOING: Final = re.compile(
-    rf"^(?:I|we)(?:(?: (?P<now1>{_NOW}))? |(?='m ))(?P<topic>{_STEADY}|(?:am |'m )?(?:read|watch|learn|study|play)(?:ing)?"
-    rf"|(?:am |'m )?train(?:ing)? (?:at|for|with)|(?:am |'m )?work(?:ing)? (?:at|for)|swim at|climb at"
+    rf"^(?:I|we)(?:(?: (?P<now1>{_NOW}))? |(?='(?:m|re) ))(?P<topic>{_STEADY}|(?:am |'m )?(?:read|watch|learn|study|play)(?:ing)?"
+    rf"|(?:am |'m )?train(?:ing)? (?:at|for|with)|(?:am |'m )?work(?:ing)? (?:at|for)|swim at|climb at|(?:am |'m |are |'re )?stay(?:ing)? at"
     rf"|take(?= \d)) (?P<value>.+?){_END}",
     re.IGNORECASE,
 )
@@ -65,6 +66,11 @@ _DOSE: Final = re.compile(
 _RIDE: Final = re.compile(
     rf"^(?:I|we)(?: (?P<now1>{_NOW}))?(?: usually| always| normally)? (?:take|catch|get) (?P<value>(?:the |a )?(?:bus |tram |line |train )?[\w:]+)"
     rf"(?: (?:bus|tram|train))? to (?P<topic>work|school|the office|uni|university){_END}",
+    re.IGNORECASE,
+)
+# "I've got the dentist on March 19": an appointment and its time.
+_HAVE: Final = re.compile(
+    rf"^(?:I|we)(?:'ve got| have got| have| got) (?P<topic>(?:the|an?|my|our) [\w' -]{{2,30}}?) (?P<value>(?:on|at|next) .+?){_END}",
     re.IGNORECASE,
 )
 _MAKE: Final = re.compile(rf"^(?:please )?make (?P<value>{_NAME}) (?P<topic>(?:my|our) [\w' -]{{2,30}}?){_END}", re.IGNORECASE)
@@ -102,12 +108,12 @@ _NO_TOPIC: Final = re.compile(
     r"|were|be|been|his|her|their|its|your|another|other|second|first|also|too|both|each|every|one|some|all|any|if|then"
     r"|yesterday|today|tomorrow|news|point|problem|idea|thing|reason|only)\b"
 )
-_OWN: Final = re.compile(r"^(?:my|our|the)\b")
+_OWN: Final = re.compile(r"^(?:my|our|the|an?)\b|(?<=\w) appointment$")
 _OF_WHAT: Final = re.compile(r"(?P<value>.+?) (?P<more>(?:(?:for|of) (?:the |my |our )?|on (?:the |my |our ))(?!\w+ floor)[\w'-]+(?: [\w'-]+)?)$")
 # Tells more of the value: "Dr Shah on Mill Street", "at Mario's every Friday", "on Mondays at the club".
 _WHERE_IT_IS: Final = re.compile(
     r"(?<=\w) (?:on (?-i:[A-Z])\w+ (?:street|road|avenue|lane)|(?:by|near|next to|opposite|behind) [\w' ]+|at the [\w' ]+"
-    r"|at work|every \w+)$",
+    r"|at work|every \w+|from [\w ]+ to [\w ]+|in (?-i:[A-Z])[a-z]+)$",
     re.IGNORECASE,
 )
 _NAMED: Final = re.compile(r"(?:'s)? name$")
@@ -144,6 +150,8 @@ def _of(clause: str) -> Frame | None:
     if (found := _DOSE.match(clause)) is not None:
         terms = frozenset({"take", *content_terms(found["topic"])})
         return Frame(terms, frozenset({"do"}), kinds_of(found["value"]), found["value"], True, "")
+    if (found := _HAVE.match(clause)) is not None and kinds_of(found["value"]):
+        return _made(found["topic"], ("is",), found["value"], now=_said_now(found))
     if (found := _RIDE.match(clause)) is not None:
         terms = frozenset({"go", *content_terms(found["topic"])})
         return Frame(terms, frozenset({"do"}), frozenset({"ride"}), found["value"], _said_now(found), "")
@@ -182,7 +190,7 @@ def _doing(found: re.Match[str]) -> Frame | None:
     done = content_terms(found["topic"]) or (found["topic"].lower(),)
     if kinds is None:
         return None
-    steady = re.match(_STEADY, found["topic"].lower()) is not None
+    steady = re.match(_STEADY, found["topic"].lower()) is not None or "instead" in (found["now9"] or "")
     return Frame(frozenset({"i", *done}), frozenset({"do"}), kinds, found["value"], _said_now(found), "", steady)
 
 

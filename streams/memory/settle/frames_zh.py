@@ -19,7 +19,7 @@ _NOW: Final = re.compile("现在|目前|如今|以后|今后|起|改|成")
 _ADVERB: Final = r"(?P<adv>(?:现在|目前|如今|以后|今后|最近|已经|从[^，]{1,6}起|一般|通常|平时|最后|最终|改|就|都)*)"
 _VERBS: Final = {
     "是": ("is",), "叫": ("is", "called"), "用的是": ("use",), "用的": ("use",), "用": ("use",), "写": ("is",), "放在": ("at",),
-    "存在": ("at",), "部署在": ("at",), "托管在": ("at",), "住在": ("live",), "住": ("live",), "在": ("at",), "定在": ("at",),
+    "存在": ("at",), "部署在": ("at",), "托管在": ("at",), "住在": ("live",), "住": ("live",), "在": ("at",), "定在": ("is", "at"), "固定在": ("is", "at"), "安排在": ("is", "at"),
 }  # fmt: skip
 _PUT: Final = frozenset({"放在", "存在", "部署在", "托管在", "定在"})
 _CHANGED: Final = (
@@ -67,11 +67,18 @@ _NAME: Final = re.compile(
 _PLACE: Final = re.compile(r"(?:楼|层|室|号|区|路|街|座|栋|城|中心|大厦|市|班|组|部)$")
 # Of places only those of one sort take each other's place: floors, groups, classes, streets.
 _LIKE: Final = {"楼": "楼", "层": "楼", "组": "组", "部": "组", "班": "班"}
-_OWN: Final = re.compile(r"^(?:我们|咱们|我家|我|咱|家里)(?:家)?的?")
+_OWN: Final = re.compile(r"^(?:我们|咱们|我家|我|咱|家里)(?:家|组|团队|部门|公司|班)?的?")
 _LEAD: Final = re.compile(
     r"^(?:(?:新学期|这学期|今年|最近|从?(?:今天|今|现在|下周|这周|下个?月|[\d一二三四五六七八九十]+月)起|如今|现在|目前|那|反正|对了)了?)+"
 )
 _MYSELF: Final = re.compile(r"^(?:我们?家?|自己)$")
+# Who told it, of what is so.
+_TOLD: Final = re.compile(r"^(?:领导|老板|老师|医生|客户|对方|公司|通知|学校)(?:说|通知|那边说)")
+# "邮件都用英文写": the language or tool that something is done in.
+_DONE_IN: Final = re.compile(
+    rf"^(?:以后)?(?:请|麻烦)?(?:帮我|给我)?(?P<topic>{_ANY}{{1,10}}?)(?P<adv>(?:以后|今后|现在|改)*)(?P<every>(?:全|全部|都|一律|统一)*)"
+    rf"用(?P<value>{_ANY}{{1,6}}?)(?P<verb>写|回复|回|说|发|做)(?:吧|了)?$"
+)
 _FROM_NOW: Final = re.compile(r"^(?:以后|今后|往后|从今往后)(?:的)?")
 _NO_TOPIC: Final = re.compile(r"[他她它你您不没]|这|那个|别人|以前|之前|另|第二|还|也|谁|什么|哪|怎|是|明天|今天|昨天|想")
 _STATE: Final = re.compile(r"[很太挺好真]|不|没|的$|得|着|什么|哪|谁|吗|多$|少$|^个|^一[个只条位]")
@@ -94,6 +101,11 @@ def _of(clause: str) -> Frame | None:
     clause = clause[lead.end() :] if lead is not None else clause
     later = later or _FROM_NOW.match(clause) is not None
     clause = _FROM_NOW.sub("", clause)
+    clause = _TOLD.sub("", clause)
+    if (found := _DONE_IN.match(clause)) is not None:
+        now = later or bool(found["adv"])
+        one = _made(found["topic"], (found["verb"],), found["value"], frozenset({OTHER}), now=now)
+        return replace(one, every=bool(found["every"])) if one is not None else None
     for expression, verb in ((_MINE, "is"), (_LOOKS_AFTER, "look after")):
         if (found := expression.match(clause)) is not None and _NAME.match(found["value"]):
             changed = later or bool(found["adv"]) or "轮到" in clause or "转给" in clause

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from schemas.memory import Layer, MemoryRecord, MemoryType
 from streams.memory.settle.about import about_one
+from streams.memory.settle.bounds import bound_moved
 from streams.memory.settle.changes import changed, set_in
 from streams.memory.settle.correction import take_back
 from streams.memory.settle.frames import filled_anew
@@ -44,6 +45,8 @@ def _facts(old: MemoryRecord, new: MemoryRecord, similarity: float | None, profi
     found_by = similarity is not None or about_one(old, new) or (old.slot is not None and old.slot == new.slot)
     if found_by and habit_moved(old, new):
         return Relation(Kind.REPLACE, "a habit that is another now")
+    if found_by and bound_moved(old, new):
+        return Relation(Kind.REPLACE, "a bound that is another from now on")
     anew = filled_anew(old, new) if found_by else None
     if anew is not None and anew.kind is Kind.REPLACE:
         return anew

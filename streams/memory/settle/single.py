@@ -117,6 +117,19 @@ _SOLE_ZH: Final = re.compile(
 )
 
 
+# Of these the time is the value; of the others ("the physio on March 19") it is one of several.
+_DATED: Final = re.compile(
+    r"\b(?:deadline|date|birthday|anniversary|wedding|alarm|bedtime|curfew|wake-up|launch|release|lunch break|time)$"
+    r"|(?:期限|deadline|ddl|日期?|生日|纪念日|时间|闹钟|婚礼)$"
+)
+
+
+@lru_cache(maxsize=20_000)
+def one_time(noun: str) -> bool:
+    """Does a noun phrase end in what has one day or time, and no second one?"""
+    return bool(_DATED.search(fold(noun).strip()))
+
+
 @lru_cache(maxsize=20_000)
 def sole(noun: str) -> bool:
     """Does a noun phrase end in what one has one of at a time?"""
