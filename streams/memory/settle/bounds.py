@@ -17,14 +17,16 @@ from streams.memory.settle.values import AMOUNT, CLOCK
 from streams.memory.settle.wording import content_terms
 
 _BOUND: Final = re.compile(
-    r"\b(?P<how>before|after|until|under|below|within|over|above|at most|at least|up to|no more than|max(?:imum)?(?: of)?)"
+    r"\b(?P<how>before|after|until|under|below|within|over|above|at most|at least|up to|no more than"
+    r"|max(?:imum)?(?: of)?)"
     r" (?P<value>[$€£]?\d[\w:.,]*(?: ?(?:am|pm|%|[a-z]+))?)"
 )
 _FROM_NOW: Final = re.compile(r"\b(?:from now on|going forward|new rule|new limit|now|these days)\b")
 _OPEN: Final = re.compile(r"\?|\b(?:this|today|tomorrow|tonight|week|if|might|maybe|could|should|would|once)\b")
 # Words of a rule that are not what it is about.
 _RULE: Final = re.compile(
-    r"\b(?:please|never|no|not|always|keep|put|book|schedule|plan|make|allow|do|don't|rule|limit|new|all|any|the|my|our|now"
+    r"\b(?:please|never|no|not|always|keep|put|book|schedule|plan|make|allow|do|don't|rule|limit|new|all|any|the|my"
+    r"|our|now"
     r"|from now on|going forward|these days|stay|is|are|for me)\b"
 )
 _LEAST: Final = 2
@@ -39,8 +41,10 @@ class _Bound:
 
 
 def bound_moved(old: MemoryRecord, new: MemoryRecord) -> bool:
-    """Does the newer statement say that a bound of the older one is another from now on? One may name fewer things, if two
-    are the same."""
+    """Does the newer statement say that a bound of the older one is another from now on?
+
+    One may name fewer things than the other, if two are the same.
+    """
     if not of_user_for_good(old, new):
         return False
     later = fold(new.content).replace("’", "'")

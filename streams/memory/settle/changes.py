@@ -46,10 +46,12 @@ _SUPPOSED: Final = re.compile(r"\b(?:if|unless|suppose\w*|rumou?r\w*|whether)\b|
 _CLAUSE: Final = re.compile(r"[,;:](?!\d)|[.!?](?=\s|$)|—|[。\n]|\s(?:and|but|so|because)\s")
 # What joins a thing and its value, at the end of what stands before the value.
 _JOINS: Final = re.compile(
-    r"(?:\s|^)(?:is|are|was|were|be|been|has|have|had|got|now|will|set|fixed|scheduled|planned|booked|due|for|on|at|by|to"
+    r"(?:\s|^)(?:is|are|was|were|be|been|has|have|had|got|now|will|set|fixed|scheduled|planned|booked|due|for|on|at"
+    r"|by|to"
     r"|from|until|till|around|about|max|maximum|at most|up|down|back|forward|out|only|just|still|costs?|the|a|an|under"
     rf"|below|over|limited|capped|{_MOVES})$|['’]s$"
-    r"|(?:定|安排|放|设|排|约|改|推迟|提前|延期|延后|延长|延|顺延|挪|调整?|涨|降|提高|提|增加|加|减|缩减|砍|升|换|变)(?:在|到|至|成|为)?了?$"
+    r"|(?:定|安排|放|设|排|约|改|推迟|提前|延期|延后|延长|延|顺延|挪|调整?|涨|降|提高|提|增加|加|减|缩减|砍|升|换"
+    r"|变)(?:在|到|至|成|为)?了?$"
     r"|(?:是|在|到|为|每个?月|每人|每天|要|有|就|现在|已经|大概|大约|最多|不超过|差不多|一共|目前|又|被|都|从|了)$"
 )
 _OBJECT: Final = re.compile(rf"^.*\b{_MOVES} (?=(?:the|our|my|their|his|her)\b)|^.*?[把将]")
@@ -125,7 +127,7 @@ def _set(clause: str) -> _Set | None:
         return None
     start, end = min(s for s, _ in spans), max(e for _, e in spans)
     topic = _topic(clause[:start]) or _planned(clause[end:])
-    after = frozenset(content_terms(clause[end:]))
+    after = frozenset(term for term in content_terms(clause[end:]) if term.isascii())
     return _Set(topic, frozenset(kinds), clause[start:end], clause, after) if topic else None
 
 
@@ -135,7 +137,10 @@ _PLAN: Final = re.compile(r"^(?:我们?|咱们?)(?:要|得|会|打算|准备|需
 def _planned(after: str) -> frozenset[str]:
     """What is planned for a day that stands before it: "5月20号我要去深圳出差"."""
     plan = _PLAN.match(after.strip())
-    return frozenset(content_terms(plan["what"].removeprefix("去") if len(plan["what"]) <= _SHORT else plan["what"])) if plan else frozenset()
+    if plan is None:
+        return frozenset()
+    what = plan["what"]
+    return frozenset(content_terms(what.removeprefix("去") if len(what) <= _SHORT else what))
 
 
 def _topic(before: str) -> frozenset[str]:

@@ -13,9 +13,12 @@ NEW: Final = re.compile(r"\b(?:brand )?(?:new|current|latest)\b|新的?(?=[^，]
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """`kinds`: "name", "place", "day", "clock", "money", "number", a unit, or "other". `now`: said to be so now, or to have
-    changed. `noun`: the topic as it stands. `steady`: "now" is enough to tell that it took the place of what was before.
-    `state`: it may tell how somebody is, not what fills a place. `every`: said of all of its kind."""
+    """`kinds`: "name", "place", "day", "clock", "money", "number", a unit, or "other".
+
+    `now`: said to be so now, or to have changed. `noun`: the topic as it stands. `steady`: "now" is enough to tell that
+    it took the place of what was before. `state`: it may tell how somebody is, not what fills a place. `every`: said of
+    all of its kind.
+    """
 
     topic: frozenset[str]
     verbs: frozenset[str]

@@ -20,7 +20,7 @@ from streams.memory.settle.guards import of_user_for_good
 from streams.memory.settle.kinds import NONE, Kind, Relation
 from streams.memory.settle.over import is_over
 from streams.memory.settle.single import in_part, one_of_many, one_time, sole
-from streams.memory.settle.wording import content_terms, wording
+from streams.memory.settle.wording import content_terms, figures, names, wording
 
 _CLAUSE: Final = re.compile(
     r"[,;:—](?!\d)|(?<!\bProf)(?<!\bDr)(?<!\bMrs)(?<!\bMr)(?<!\bMs)[.!](?=\s|$)|[，。；！\n：]|(?<=[\w?？])(?=[?？])"
@@ -99,6 +99,9 @@ def _another(one: Frame, other: Frame) -> bool:
     """Another value, not the same one with more or less detail."""
     mine, theirs = fold(one.value), fold(other.value)
     if mine == theirs or (not (mine + theirs).isascii() and (mine in theirs or theirs in mine)):
+        return False
+    numbers = figures(one.value)
+    if numbers and numbers == figures(other.value) and not names(one.value) ^ names(other.value):
         return False
     before, after = set(content_terms(one.value)), set(content_terms(other.value))
     return not before or not after or not (before <= after or after <= before)

@@ -15,12 +15,14 @@ from streams.memory.settle.wording import content_terms
 
 _NOW: Final = "now|currently|these days|nowadays"
 _FROM_NOW: Final = (
-    rf"(?:{_NOW}|(?:from )?(?:now|here|today|this \w+) on(?:wards)?|going forward|as of (?:\w+ ?){{1,3}}|since (?:last )?\w+"
+    rf"(?:{_NOW}|(?:from )?(?:now|here|today|this \w+) on(?:wards)?|going forward|as of (?:\w+ ?){{1,3}}"
+    rf"|since (?:last )?\w+"
     r"|starting (?:\w+ ?){1,2}|from \w+(?: on)?|at the moment|instead)"
 )
 _TITLE: Final = r"(?-i:Mrs?|Ms|Dr|Prof|Professor|Frau|Herr|Mme|Se[ñn]ora?)\.? "
 _NAME: Final = (
-    rf"(?:(?:the|an?) )?(?:{_TITLE})?(?-i:[ie]?[A-Z\d])[\w.+#&'-]*(?: (?-i:(?:of |the |de |van )?[A-Z\d])[\w.+#&'-]*){{0,3}}"
+    rf"(?:(?:the|an?) )?(?:{_TITLE})?(?-i:[ie]?[A-Z\d])[\w.+#&'-]*(?: (?-i:(?:of |the |de "
+    rf"|van )?[A-Z\d])[\w.+#&'-]*){{0,3}}"
     r"(?: (?:hotel|inn|hostel|school|gym|café|cafe|restaurant|clinic|hospital|bank|studio|library))?"
 )
 _END: Final = rf"(?:,? (?P<now9>{_FROM_NOW}))?[.!]*$"
@@ -53,8 +55,10 @@ _REPORT: Final = re.compile(
 # "I drive a Skoda", "I'm reading Emma": of the first one has one, of the second maybe several.
 _STEADY: Final = r"drive|earn|weigh|bank with|(?:am |'m )on the|(?:am |'m )in team"
 _DOING: Final = re.compile(
-    rf"^(?:I|we)(?:(?: (?P<now1>{_NOW}))? |(?='(?:m|re) ))(?P<topic>{_STEADY}|(?:am |'m )?(?:read|watch|learn|study|play)(?:ing)?"
-    rf"|(?:am |'m )?train(?:ing)? (?:at|for|with)|(?:am |'m )?work(?:ing)? (?:at|for)|swim at|climb at|(?:am |'m |are |'re )?stay(?:ing)? at"
+    rf"^(?:I|we)(?:(?: (?P<now1>{_NOW}))? |(?='(?:m|re) ))(?P<topic>{_STEADY}|(?:am |'m )?(?:read|watch|learn|study"
+    rf"|play)(?:ing)?"
+    rf"|(?:am |'m )?train(?:ing)? (?:at|for|with)|(?:am |'m )?work(?:ing)? (?:at|for)|swim at|climb at|(?:am |'m "
+    rf"|are |'re )?stay(?:ing)? at"
     rf"|take(?= \d)) (?P<value>.+?){_END}",
     re.IGNORECASE,
 )
@@ -64,23 +68,30 @@ _DOSE: Final = re.compile(
     re.IGNORECASE,
 )
 _RIDE: Final = re.compile(
-    rf"^(?:I|we)(?: (?P<now1>{_NOW}))?(?: usually| always| normally)? (?:take|catch|get) (?P<value>(?:the |a )?(?:bus |tram |line |train )?[\w:]+)"
+    rf"^(?:I|we)(?: (?P<now1>{_NOW}))?(?: usually| always| normally)? (?:take|catch|get) (?P<value>(?:the "
+    rf"|a )?(?:bus |tram |line |train )?[\w:]+)"
     rf"(?: (?:bus|tram|train))? to (?P<topic>work|school|the office|uni|university){_END}",
     re.IGNORECASE,
 )
 # "I've got the dentist on March 19": an appointment and its time.
 _HAVE: Final = re.compile(
-    rf"^(?:I|we)(?:'ve got| have got| have| got) (?P<topic>(?:the|an?|my|our) [\w' -]{{2,30}}?) (?P<value>(?:on|at|next) .+?){_END}",
+    rf"^(?:I|we)(?:'ve got| have got| have| got) (?P<topic>(?:the|an?|my|our) [\w' -]{{2,30}}?) (?P<value>(?:on|at"
+    rf"|next) .+?){_END}",
     re.IGNORECASE,
 )
-_MAKE: Final = re.compile(rf"^(?:please )?make (?P<value>{_NAME}) (?P<topic>(?:my|our) [\w' -]{{2,30}}?){_END}", re.IGNORECASE)
+_MAKE: Final = re.compile(
+    rf"^(?:please )?make (?P<value>{_NAME}) (?P<topic>(?:my|our) [\w' -]{{2,30}}?){_END}", re.IGNORECASE
+)
 # "Since the new job I take the tram to work".
 _SINCE: Final = re.compile(
-    r"^(?:since|after|as of|from) (?:the |my |our |this |last |next )?[\w' ]{2,25}? (?=(?:I|we|my|our)\b)", re.IGNORECASE
+    r"^(?:since|after|as of|from) (?:the |my |our |this |last |next )?[\w' ]{2,25}? (?=(?:I|we|my|our)\b)",
+    re.IGNORECASE,
 )
 _SET: Final = re.compile(
-    r"^(?:please |can you |could you )?(?:(?:I|we|they)(?:'ve| have)? )?(?:just |finally )?(?:change|changed|switch|switched"
-    r"|set|moved?|renamed?|upgraded?|raised?|put|bumped?|cut|updated?) (?P<topic>(?:my|our|the) [\w'-]+(?: [\w'-]+){0,3}?)"
+    r"^(?:please |can you |could you )?(?:(?:I|we|they)(?:'ve| have)? )?(?:just |finally )?(?:change|changed|switch"
+    r"|switched"
+    r"|set|moved?|renamed?|upgraded?|raised?|put|bumped?|cut|updated?) (?P<topic>(?:my|our"
+    r"|the) [\w'-]+(?: [\w'-]+){0,3}?)"
     rf"(?: up| down| back| over)?(?: from .+?)? to (?P<value>.+?){_END}",
     re.IGNORECASE,
 )
@@ -97,22 +108,29 @@ _IT_IS: Final = re.compile(
     rf"|I(?:'m)?(?: now)? (?:go to|see|use|have|drive|with|at|on)) (?P<value>.+?){_END}",
     re.IGNORECASE,
 )
-_ANOTHER: Final = re.compile(r"\b(?:changed|renamed|switched|upgraded|replaced|swapped|moved|put|raised|new|different)\b")
+_ANOTHER: Final = re.compile(
+    r"\b(?:changed|renamed|switched|upgraded|replaced|swapped|moved|put|raised|new|different)\b"
+)
 _BESIDE: Final = re.compile(
-    r"\b(?:my|our) (?P<topic>[a-z][\w' -]{2,24}?), (?P<value>(?-i:[A-Z])[\w'-]+(?: (?-i:[A-Z])[\w'-]+){0,2})(?=[.,!]|$)",
+    r"\b(?:my|our) (?P<topic>[a-z][\w' -]{2,24}?), (?P<value>(?-i:[A-Z])[\w'-]+(?: (?-i:[A-Z])[\w'-]+){0,2})(?=[.,!]"
+    r"|$)",
     re.IGNORECASE,
 )
 # Words that no thing is named by: a clause with one of them before its verb is no frame.
 _NO_TOPIC: Final = re.compile(
-    r"\b(?:i|you|he|she|it|they|we|this|that|these|those|there|here|what|who|which|where|when|how|why|and|or|not|never|was"
+    r"\b(?:i|you|he|she|it|they|we|this|that|these|those|there|here|what|who|which|where|when|how|why|and|or|not"
+    r"|never|was"
     r"|were|be|been|his|her|their|its|your|another|other|second|first|also|too|both|each|every|one|some|all|any|if|then"
     r"|yesterday|today|tomorrow|news|point|problem|idea|thing|reason|only)\b"
 )
 _OWN: Final = re.compile(r"^(?:my|our|the|an?)\b|(?<=\w) appointment$")
-_OF_WHAT: Final = re.compile(r"(?P<value>.+?) (?P<more>(?:(?:for|of) (?:the |my |our )?|on (?:the |my |our ))(?!\w+ floor)[\w'-]+(?: [\w'-]+)?)$")
+_OF_WHAT: Final = re.compile(
+    r"(?P<value>.+?) (?P<more>(?:(?:for|of) (?:the |my |our )?|on (?:the |my |our ))(?!\w+ floor)[\w'-]+(?: [\w'-]+)?)$"
+)
 # Tells more of the value: "Dr Shah on Mill Street", "at Mario's every Friday", "on Mondays at the club".
 _WHERE_IT_IS: Final = re.compile(
-    r"(?<=\w) (?:on (?-i:[A-Z])\w+ (?:street|road|avenue|lane)|(?:by|near|next to|opposite|behind) [\w' ]+|at the [\w' ]+"
+    r"(?<=\w) (?:on (?-i:[A-Z])\w+ (?:street|road|avenue|lane)|(?:by|near|next to|opposite|behind) [\w' ]+"
+    r"|at the [\w' ]+"
     r"|at work|every \w+|from [\w ]+ to [\w ]+|in (?-i:[A-Z])[a-z]+)$",
     re.IGNORECASE,
 )
@@ -157,7 +175,10 @@ def _of(clause: str) -> Frame | None:
         return Frame(terms, frozenset({"do"}), frozenset({"ride"}), found["value"], _said_now(found), "")
     if (found := _MAKE.match(clause)) is not None:
         return _made(found["topic"], ("is",), found["value"], now=True)
-    for expression, verbs in ((_REPORT, ("report",)), (_IS_MINE, ("is",)), (_LOOKS_AFTER, ("look after",))):
+    if (found := _REPORT.match(clause)) is not None:
+        one = _made(found["topic"], ("report",), found["value"], now=_said_now(found))
+        return replace(one, noun="manager") if one is not None else None
+    for expression, verbs in ((_IS_MINE, ("is",)), (_LOOKS_AFTER, ("look after",))):
         if (found := expression.match(clause)) is not None:
             return _made(found["topic"], verbs, found["value"], now=_said_now(found))
     if (found := _SET.match(clause)) is not None:
@@ -195,7 +216,7 @@ def _doing(found: re.Match[str]) -> Frame | None:
 
 
 def _made(topic: str, verbs: tuple[str, ...], value: str, *, now: bool = False) -> Frame | None:
-    """"For the kitchen" after the value belongs to the topic, and "the wifi name is" tells what the wifi is called."""
+    """ "For the kitchen" after the value belongs to the topic, and "the wifi name is" tells what the wifi is called."""
     noun = topic.lower().replace("wi-fi", "wifi")
     if _NO_TOPIC.search(noun):
         return None
@@ -216,7 +237,7 @@ def _made(topic: str, verbs: tuple[str, ...], value: str, *, now: bool = False) 
 
 
 def _head(noun: str) -> str:
-    """"The contractor for the roof" is a contractor."""
+    """ "The contractor for the roof" is a contractor."""
     return re.split(r"\s(?:for|of|on|at|in|with|to)\s", noun)[0]
 
 

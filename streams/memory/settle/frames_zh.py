@@ -18,24 +18,37 @@ _ANY: Final = r"[^，。！？!?；;,]"
 _NOW: Final = re.compile("现在|目前|如今|以后|今后|起|改|成")
 _ADVERB: Final = r"(?P<adv>(?:现在|目前|如今|以后|今后|最近|已经|从[^，]{1,6}起|一般|通常|平时|最后|最终|改|就|都)*)"
 _VERBS: Final = {
-    "是": ("is",), "叫": ("is", "called"), "用的是": ("use",), "用的": ("use",), "用": ("use",), "写": ("is",), "放在": ("at",),
-    "存在": ("at",), "部署在": ("at",), "托管在": ("at",), "住在": ("live",), "住": ("live",), "在": ("at",), "定在": ("is", "at"), "固定在": ("is", "at"), "安排在": ("is", "at"),
-}  # fmt: skip
+    **dict.fromkeys(("是", "写"), ("is",)),
+    "叫": ("is", "called"),
+    **dict.fromkeys(("用的是", "用的", "用"), ("use",)),
+    **dict.fromkeys(("放在", "存在", "部署在", "托管在", "在"), ("at",)),
+    **dict.fromkeys(("定在", "固定在", "安排在"), ("is", "at")),
+    **dict.fromkeys(("住在", "住"), ("live",)),
+}
 _PUT: Final = frozenset({"放在", "存在", "部署在", "托管在", "定在"})
 _CHANGED: Final = (
-    "换成", "改成", "改为", "改用", "改在", "换到", "变成", "迁到", "搬到", "升到", "涨到", "调到", "转到", "轮到", "换", "定了用",
-)  # fmt: skip
+    *("换成", "改成", "改为", "改用", "改在", "换到", "变成", "迁到", "搬到", "升到", "涨到"),
+    *("调到", "转到", "轮到", "换", "定了用"),
+)
+# The longest first, and no part of another: 现在 is no place.
+_SAYS: Final = "|".join(
+    "(?<![现署管放存定排])在" if verb == "在" else verb for verb in sorted((*_VERBS, *_CHANGED), key=len, reverse=True)
+)
 _IS: Final = re.compile(
-    rf"^(?P<topic>{_ANY}{{1,16}}?)(?:帮我|给我)?{_ADVERB}(?P<verb>{'|'.join(sorted((*_VERBS, *_CHANGED), key=len, reverse=True)).replace('|在', '|(?<![现署管放存定])在')})了?"
+    rf"^(?P<topic>{_ANY}{{1,16}}?)(?:帮我|给我)?{_ADVERB}(?P<verb>{_SAYS})了?"
     rf"(?P<value>{_ANY}{{1,16}}?)(?:了|啦|吧|哈|哦|上(?=$)|里(?=$))*$"
 )
-_AMOUNT: Final = re.compile(rf"^(?P<topic>{_ANY}{{1,10}}?){_ADVERB}(?P<value>(?:每个?月|一个?月|每年|一年)?约?[\d一二两三四五六七八九十].{{0,10}})$")
+_AMOUNT: Final = re.compile(
+    rf"^(?P<topic>{_ANY}{{1,10}}?){_ADVERB}(?P<value>(?:每个?月|一个?月|每年"
+    rf"|一年)?约?[\d一二两三四五六七八九十].{{0,10}})$"
+)
 _MINE: Final = re.compile(
     rf"^(?P<value>[^，。！？!?；;,的]{{1,6}}?)(?P<adv>(?:现在|目前|以后|升|成了?)*)(?:是|当)(?:我们?|咱们?)(?:家)?的?"
     rf"(?P<topic>{_ANY}{{2,8}}?)了?$"
 )
 _LOOKS_AFTER: Final = re.compile(
-    rf"^(?P<topic>{_ANY}{{1,12}}?)(?P<adv>(?:现在|目前|以后|今后|改|已经|就|都)*)(?:由|归|交给|转给|轮到|是(?={_ANY}+(?:主持|负责|管)))"
+    rf"^(?P<topic>{_ANY}{{1,12}}?)(?P<adv>(?:现在|目前|以后|今后|改|已经|就|都)*)(?:由|归|交给|转给|轮到"
+    rf"|是(?={_ANY}+(?:主持|负责|管)))"
     rf"(?P<value>{_ANY}{{1,5}}?)(?:来|在)?(?:负责|主持|管|带|跟进|接手|做|教)?了?$"
 )
 _DOING: Final = re.compile(
@@ -45,14 +58,17 @@ _DOING: Final = re.compile(
 _DOSE: Final = re.compile(
     rf"^(?:我)?(?:现在|改|就)*(?:每[天晚])?(?P<when>早上|中午|晚上|睡前)?(?:现在|改|就)*(?:"
     rf"(?:吃|服用?)(?P<a1>[\d一二两三四五半]+(?:毫克|片|粒|颗|克))的?(?P<d1>{_ANY}{{2,8}})"
-    rf"|(?P<d2>[^，。吃服现改]{{2,8}}?)(?:现在|改|就|每[天晚])*(?:吃|服用?)(?P<a2>[\d一二两三四五半]+(?:毫克|片|粒|颗|克)))了?$"
+    rf"|(?P<d2>[^，。吃服现改]{{2,8}}?)(?:现在|改|就|每[天晚])*(?:吃|服用?)(?P<a2>[\d一二两三四五半]+(?:毫克|片|粒|颗"
+    rf"|克)))了?$"
 )
 _RIDE: Final = re.compile(
-    rf"^(?:我们?)?(?P<adv>(?:现在|最近|目前|平时|一般|通常|每天|都|就|改)*)(?P<value>(?:坐|骑|开|走|打){_ANY}{{1,8}}?)(?P<topic>上班|上学)了?$"
+    rf"^(?:我们?)?(?P<adv>(?:现在|最近|目前|平时|一般|通常|每天|都|就|改)*)(?P<value>(?:坐|骑|开|走"
+    rf"|打){_ANY}{{1,8}}?)(?P<topic>上班|上学)了?$"
 )
 # "手机套餐升级了，现在是99元", "公司配了新电脑，是MacBook": the thing, then its value.
 _THING_CHANGED: Final = re.compile(
-    rf"^(?:(?:我们?|公司|单位)?(?:刚|已经|给我|给)*(?:换|配|发|买)了?(?:一?[个台部家])?(?:新的?)?(?P<topic>{_ANY}{{1,6}}?)了?"
+    rf"^(?:(?:我们?|公司|单位)?(?:刚|已经|给我|给)*(?:换|配|发"
+    rf"|买)了?(?:一?[个台部家])?(?:新的?)?(?P<topic>{_ANY}{{1,6}}?)了?"
     rf"|(?:我们?的?)?(?P<thing>{_ANY}{{1,8}}?)(?:换|改|升级?|搬|涨|调|改签|改名)(?:了|家|人|地方|(?P<more>题目))*)$"
 )
 _SAYS_CHANGE: Final = re.compile("换|新|改|升|搬|涨|调")
@@ -62,25 +78,30 @@ _IT_IS: Final = re.compile(
 _NAME: Final = re.compile(
     r"(?:[A-Za-z][\w.+#-]*(?: [A-Za-z0-9][\w.+#-]*){0,3}"
     r"|[\u4e00-\u9fff]{1,3}(?:医生|老师|先生|女士|阿姨|叔叔|师傅|经理|教授|律师|主任|教练|总|姐|哥|工)"
-    rf"|[小老阿](?:[\u4e00-\u9fff]{{1,2}}|[A-Z]\w*)|{SURNAME}[\u4e00-\u9fff]{{1,2}}|欧阳[\u4e00-\u9fff]{{1,2}}|《[^》]+》)$"
+    rf"|[小老阿](?:[\u4e00-\u9fff]{{1,2}}|[A-Z]\w*)|{SURNAME}[\u4e00-\u9fff]{{1,2}}|欧阳[\u4e00-\u9fff]{{1,2}}"
+    rf"|《[^》]+》)$"
 )
 _PLACE: Final = re.compile(r"(?:楼|层|室|号|区|路|街|座|栋|城|中心|大厦|市|班|组|部)$")
 # Of places only those of one sort take each other's place: floors, groups, classes, streets.
 _LIKE: Final = {"楼": "楼", "层": "楼", "组": "组", "部": "组", "班": "班"}
 _OWN: Final = re.compile(r"^(?:我们|咱们|我家|我|咱|家里)(?:家|组|团队|部门|公司|班)?的?")
 _LEAD: Final = re.compile(
-    r"^(?:(?:新学期|这学期|今年|最近|从?(?:今天|今|现在|下周|这周|下个?月|[\d一二三四五六七八九十]+月)起|如今|现在|目前|那|反正|对了)了?)+"
+    r"^(?:(?:新学期|这学期|今年|最近|从?(?:今天|今|现在|下周|这周|下个?月|[\d一二三四五六七八九十]+月)起|如今|现在"
+    r"|目前|那|反正|对了)了?)+"
 )
 _MYSELF: Final = re.compile(r"^(?:我们?家?|自己)$")
 # Who told it, of what is so.
 _TOLD: Final = re.compile(r"^(?:领导|老板|老师|医生|客户|对方|公司|通知|学校)(?:说|通知|那边说)")
 # "邮件都用英文写": the language or tool that something is done in.
 _DONE_IN: Final = re.compile(
-    rf"^(?:以后)?(?:请|麻烦)?(?:帮我|给我)?(?P<topic>{_ANY}{{1,10}}?)(?P<adv>(?:以后|今后|现在|改)*)(?P<every>(?:全|全部|都|一律|统一)*)"
+    rf"^(?:以后)?(?:请|麻烦)?(?:帮我|给我)?(?P<topic>{_ANY}{{1,10}}?)(?P<adv>(?:以后|今后|现在|改)*)(?P<every>(?:全"
+    rf"|全部|都|一律|统一)*)"
     rf"用(?P<value>{_ANY}{{1,6}}?)(?P<verb>写|回复|回|说|发|做)(?:吧|了)?$"
 )
 _FROM_NOW: Final = re.compile(r"^(?:以后|今后|往后|从今往后)(?:的)?")
-_NO_TOPIC: Final = re.compile(r"[他她它你您不没]|这|那个|别人|以前|之前|另|第二|还|也|谁|什么|哪|怎|是|明天|今天|昨天|想")
+_NO_TOPIC: Final = re.compile(
+    r"[他她它你您不没]|这|那个|别人|以前|之前|另|第二|还|也|谁|什么|哪|怎|是|明天|今天|昨天|想"
+)
 _STATE: Final = re.compile(r"[很太挺好真]|不|没|的$|得|着|什么|哪|谁|吗|多$|少$|^个|^一[个只条位]")
 _MOST: Final = 8  # characters of a value that is no name
 

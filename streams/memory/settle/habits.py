@@ -1,7 +1,7 @@
 """A habit that is at another time now, or gave way to another at the same time.
 
-"I walk the dog every morning", then "I walk the dog every evening now"; 我每天早上跑步, then 我现在每天晚上跑步. What is done
-must be the same in all its words, for the same people, and a word must say that it is so now.
+"I walk the dog every morning", then "I walk the dog every evening now"; 我每天早上跑步, then 我现在每天晚上跑步. What
+is done must be the same in all its words, for the same people, and a word must say that it is so now.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ _ZH_NUMBER: Final = r"[\d一二三四五六七八九十]+"
 _KINDS: Final = {
     "weekday": re.compile(rf"(?:\bon |\bevery |\beach )?\b{_WEEKDAY}s?\b|每?个?(?:周|星期|礼拜)[一二三四五六日天]"),
     "clock": re.compile(
-        rf"(?:\bat )?\b\d{{1,2}}(?:[:.]\d\d)? ?[ap]\.?m\b\.?|(?:\bat )?\b\d{{1,2}}:\d\d\b|\bat \d{{1,2}}\b|\bat (?:noon|midnight)\b"
+        rf"(?:\bat )?\b\d{{1,2}}(?:[:.]\d\d)? ?[ap]\.?m\b\.?|(?:\bat )?\b\d{{1,2}}:\d\d\b|\bat \d{{1,2}}\b"
+        rf"|\bat (?:noon|midnight)\b"
         rf"|{_ZH_NUMBER}[点點](?:半|一刻|{_ZH_NUMBER}分?)?"
     ),
     "part": re.compile(rf"(?:\bevery |\beach |\bin the |\bat )?\b{_PART}s?\b|{_ZH_PART}"),
@@ -37,12 +38,17 @@ _NOW: Final = re.compile(
 _INSTEAD: Final = re.compile(r"\binstead[.!]?$")
 _ADDS: Final = re.compile(r"\b(?:also|too|as well|and|or|both)\b|[也还]|早晚")
 _OPEN: Final = re.compile(
-    r"\b(?:when|if|unless|except|weekends?|weekdays|he|she|they|you|today|tomorrow|tonight|yesterday|this|did|was|were|not|never"
+    r"\b(?:when|if|unless|except|weekends?|weekdays|he|she|they|you|today|tomorrow|tonight|yesterday|this|did|was"
+    r"|were|not|never"
     r"|\w+n['’]t|\w+['’]d)\b|[他她你]|今天|明天|昨天|周末|不|没|别"
 )
 _CLAUSE: Final = re.compile(r"[,;:—](?!\d)|[.!?](?=\s|$)|[，。；！？\n]|\s(?:but|so|because|since)\s")
-_ZH_MANNER: Final = re.compile(r"我们?|咱们?|都|就|要|得|会|一般|通常|平时|总是?|最近|经常|已经|了|的|地|固定|去(?=[\u4e00-\u9fff]{2})|在(?=$)")
-_MANNER: Final = re.compile(r"\b(?:usually|always|normally|generally|typically|mostly|still|all|sharp|already|i|we|my|our)\b")
+_ZH_MANNER: Final = re.compile(
+    r"我们?|咱们?|都|就|要|得|会|一般|通常|平时|总是?|最近|经常|已经|了|的|地|固定|去(?=[\u4e00-\u9fff]{2})|在(?=$)"
+)
+_MANNER: Final = re.compile(
+    r"\b(?:usually|always|normally|generally|typically|mostly|still|all|sharp|already|i|we|my|our)\b"
+)
 _LEAST: Final = 2
 
 
@@ -68,7 +74,9 @@ def habit_moved(old: MemoryRecord, new: MemoryRecord) -> bool:
     later = [habit for habit in _habits(new.content) if habit.now or habit.instead]
     if not later or in_part(new.content) or in_part(old.content):
         return False
-    return any(_at_another_time(one, other) or _in_its_place(one, other) for other in later for one in _habits(old.content))
+    return any(
+        _at_another_time(one, other) or _in_its_place(one, other) for other in later for one in _habits(old.content)
+    )
 
 
 def _at_another_time(one: _Habit, other: _Habit) -> bool:
@@ -79,7 +87,13 @@ def _at_another_time(one: _Habit, other: _Habit) -> bool:
 def _in_its_place(one: _Habit, other: _Habit) -> bool:
     """Another thing, said to be instead, at the very time and for the same end ("before work", "to work")."""
     mine, theirs = set(one.done), set(other.done)
-    return other.instead and one.times == other.times and bool(mine & theirs) and bool(theirs - mine) and len(mine - theirs) == 1
+    return (
+        other.instead
+        and one.times == other.times
+        and bool(mine & theirs)
+        and bool(theirs - mine)
+        and len(mine - theirs) == 1
+    )
 
 
 def doings(text: str) -> frozenset[frozenset[str]]:

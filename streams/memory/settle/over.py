@@ -13,18 +13,22 @@ from streams.memory.settle.wording import content_terms
 
 _CLAUSE: Final = re.compile(r"[,;:—](?!\d)|[.!?](?=\s|$)|[，。；！？\n]|\s(?:and|but|so)\s")
 _OF_MINE: Final = re.compile(
-    r"^(?:(?:I|we)(?:'ve| have|'m| am)? )?(?:just |finally )?(?:sold|finished|quit|left|gave up|dropped|cancel(?:l)?ed|fired|lost"
+    r"^(?:(?:I|we)(?:'ve| have|'m| am)? )?(?:just |finally )?(?:sold|finished|quit|left|gave up|dropped"
+    r"|cancel(?:l)?ed|fired|lost"
     r"|stopped (?:going to|reading|using|watching|learning|playing)|done with|moved out of|moved away from"
-    r"|decided against) (?:my |the |our |that )?(?P<what>[\w' .-]{2,40}?)(?: (?:for good|last \w+|in \w+|already))?[.!]*$",
+    r"|decided against) (?:my |the |our |that )?(?P<what>[\w' .-]{2,40}?)(?: (?:for good|last \w+|in \w+"
+    r"|already))?[.!]*$",
     re.IGNORECASE,
 )
 _ITSELF: Final = re.compile(
-    r"^(?P<what>[A-Z][\w' .-]{1,40}?)(?:'s| has| is| was| got)? (?:left|retired|quit|closed|died|gone|shut down|resigned|fired"
+    r"^(?P<what>[A-Z][\w' .-]{1,40}?)(?:'s| has| is| was| got)? (?:left|retired|quit|closed|died|gone|shut down"
+    r"|resigned|fired"
     r"|moved (?:away|on|abroad)|broke)(?: (?:down|for good|the (?:company|team|firm|job)|us|last \w+|in \w+))?[.!]*$"
 )
 _CHINESE: Final = re.compile(
     r"^(?:我|我们|那[个本部]|这[个本部])?(?:把)?《?(?P<what>[^，。！？《》的]{1,12}?)》?(?:已经|早就|都|也)?"
-    r"(?:不[^，。]{1,2}了|[看读学追用喝吃]完了|离职了?|退休了?|出国了?|辞职了?|调走了?|走了|卖掉?了|倒闭了?|关门了|关了|停了|坏了|丢了|转走了?)$"
+    r"(?:不[^，。]{1,2}了|[看读学追用喝吃]完了|离职了?|退休了?|出国了?|辞职了?|调走了?|走了|卖掉?了|倒闭了?|关门了"
+    r"|关了|停了|坏了|丢了|转走了?)$"
 )
 
 

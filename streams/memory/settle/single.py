@@ -21,7 +21,8 @@ _MANY_EN: Final = (
     r"|(?:^|\b(?:my|our|the) |'s )(?:teacher|tutor|doctor|coach)s?"
 )
 _MANY_ZH: Final = (
-    r"朋友|闺蜜|同事|客户|同学|学生|邻居|亲戚|孩子|儿子|女儿|哥哥?|弟弟?|姐姐?|妹妹?|叔叔|阿姨|舅舅|姑姑|猫|狗|狗狗|猫咪|宠物"
+    r"朋友|闺蜜|同事|客户|同学|学生|邻居|亲戚|孩子|儿子|女儿|哥哥?|弟弟?|姐姐?|妹妹?|叔叔|阿姨|舅舅|姑姑|猫|狗|狗狗"
+    r"|猫咪|宠物"
     r"|(?:^|的|我)(?:老师|医生|教练)|室友|舍友|实习生|客人"
 )
 _MANY: Final = re.compile(rf"(?:\b{_MANY_EN}|{_MANY_ZH})$")
@@ -35,27 +36,35 @@ _OCCASION: Final = re.compile(
 _PART_EN: Final = (
     r"\b(?:this|that|next|coming) (?:week|weekend|month|semester|term|quarter|time|trip|project|once|season|event"
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b|\bnext year\b"
-    r"|\b(?:for|in|on) (?:this|that) \w+\b|\bjust (?:today|tomorrow|once)\b|\bfor (?:now|today|the (?:moment|time being))\b"
+    r"|\b(?:for|in|on) (?:this|that) \w+\b|\bjust (?:today|tomorrow|once)\b|\bfor (?:now|today|the (?:moment"
+    r"|time being))\b"
     r"|\b(?:temporarily|interim|acting|at first|at weekends|on weekends|on weekdays|at night only|part-time)\b"
     r"|\b(?:while|whenever|unless|in case|as long as)\b"
-    r"|\b(?:apparently|maybe|perhaps|probably|possibly|might|could|should|would|i wish|hopefully|i (?:hope|'m hoping|hear|heard|read)"
-    r"|rumou?rs?|seems?|(?:he|she|they|[a-z]+) (?:thinks?|thought|believes?|claims?|reckons?|guess\w*)|dream\w*|going to"
+    r"|\b(?:apparently|maybe|perhaps|probably|possibly|might|could|should|would|i wish|hopefully|i (?:hope|'m hoping"
+    r"|hear|heard|read)"
+    r"|rumou?rs?|seems?|(?:he|she|they|[a-z]+) (?:thinks?|thought|believes?|claims?|reckons?|guess\w*)|dream\w*"
+    r"|going to"
     r"|plan(?:ning|s)? to|want(?:s|ed)? to|considering|thinking (?:of|about))\b"
     # "At work I drive a van", "in summer we live in Kerry"
-    r"|^\W*(?:at|in|on|during|for) (?!(?:the )?(?:end|fact|moment|meantime|short|case|record|context|last|present|future|other"
+    r"|^\W*(?:at|in|on|during|for) (?!(?:the )?(?:end|fact|moment|meantime|short|case|record|context|last|present"
+    r"|future|other"
     r"|top|first)\b)[\w' ]{2,25}? (?=(?:i|we|my|our)\b)"
     r"|\b(?:my|our) (?:first|former|previous|old|last|ex)\b|\bused to\b|\bbefore that\b|\bback then\b"
 )
 _PART_ZH: Final = (
-    r"这(?:一)?(?:周|次|趟|两天|几天|个?月|学期(?!起)|个?项目)|本(?:周|月)|下(?:周|个?月|学期)(?!起|开始)|明年(?!起)|后年"
-    r"|听说|据说|好像|可能|也许|或许|大概率|要是|如果|假如|万一|希望|但愿|(?<!不)想(?!法)|打算|准备(?!工作)|计划(?!书|表)|考虑"
+    r"这(?:一)?(?:周|次|趟|两天|几天|个?月|学期(?!起)|个?项目)|本(?:周|月)|下(?:周|个?月|学期)(?!起|开始)|明年(?!起)"
+    r"|后年"
+    r"|听说|据说|好像|可能|也许|或许|大概率|要是|如果|假如|万一|希望|但愿|(?<!不)想(?!法)|打算|准备(?!工作)|计划(?!书"
+    r"|表)|考虑"
     r"|临时|暂时|代班|代管|期间|的时候|(?:周末|工作日|节假日|下雨天)(?!愉快)"
     r"|以前|从前|曾经|当年|原来|之前|小时候|上一?(?:任|个|家|份)"
 )
 _PART: Final = re.compile(f"{_PART_EN}|{_PART_ZH}")
 _CLAUSE: Final = re.compile(r"[,;:](?!\d)|[.!?](?=\s|$)|—|[，。；！？\n]")
 # These leave open what the rest of the sentence says.
-_SUPPOSED: Final = re.compile(r"^\W*(?:and |but |so )?(?:if|unless|while|whenever|in case)\b|^\W*(?:要是|如果|假如|万一|听说|据说)")
+_SUPPOSED: Final = re.compile(
+    r"^\W*(?:and |but |so )?(?:if|unless|while|whenever|in case)\b|^\W*(?:要是|如果|假如|万一|听说|据说)"
+)
 _ASKS: Final = re.compile(r"[?？]|吗$|是不是|有没有")
 
 
@@ -93,15 +102,15 @@ def in_part(text: str, value: str | None = None) -> bool:
 
 # Of these somebody or something has one at a time, unless more words tell it apart.
 _SOLE_EN: Final = """
-manager boss supervisor landlord landlady accountant bookkeeper gp dentist therapist physio physiotherapist barber hairdresser
-lawyer solicitor coach trainer mentor nanny cleaner vet principal headteacher headmaster contractor caterer photographer
-architect planner insurer bank gym isp provider internet broadband vpn email hosting host domain server database backend
-front-end back-end frontend cache queue framework stack repo repository wiki tracker crm
-deadline due-date birthday anniversary rent salary wage pay mortgage budget price fee limit cap quota weight height size
+manager boss supervisor landlord landlady accountant bookkeeper gp dentist therapist physio physiotherapist barber
+hairdresser lawyer solicitor coach trainer mentor nanny cleaner vet principal headteacher headmaster contractor caterer
+photographer architect planner advisor adviser owner lead leader head chair chairman chairwoman ceo cto cfo captain
+editor publisher husband wife
+insurer bank gym isp provider internet broadband vpn email hosting host domain server database backend front-end
+back-end frontend cache queue framework stack repo repository wiki tracker crm
+deadline birthday anniversary wedding rent salary wage pay mortgage budget price fee limit cap quota weight height size
 version release launch address office desk workspace venue location headquarters room cubicle plan tariff dose dosage
-bedtime alarm wake-up curfew timezone password-manager school university college kindergarten nursery major thesis
-advisor adviser owner lead leader head chair chairman chairwoman ceo cto cfo captain editor publisher wedding husband wife
-date topic title name report
+bedtime alarm wake-up curfew timezone school university college kindergarten nursery major thesis date topic title name
 """
 _SOLE: Final = frozenset(_SOLE_EN.split())
 _SOLE_TWO: Final = re.compile(
@@ -109,10 +118,14 @@ _SOLE_TWO: Final = re.compile(
     r"|contact person|person in charge|tax adviser|tax advisor|due date|release date|launch date|wifi name|wi-fi name)$"
 )
 _SOLE_ZH: Final = re.compile(
-    r"(?:领导|老板|上司|主管|经理|组长|队长|班长|班主任|导师|房东|会计|律师|牙医|教练|私教|保姆|月嫂|工头|包工头|施工队|设计师|负责人|对接人|联系人|主治医生"
-    r"|家庭医生|校长|院长|园长|店长|主任|总监|宽带|运营商|网络|后端|前端|数据库|缓存|框架|服务器|仓库|repo|银行|开户行|健身房|房租|租金|月租|工资|月薪"
-    r"|年薪|薪水|预算|价格|单价|定价|学费|截止日期?|期限|deadline|ddl|交付日期?|上线日期?|发布日期?|开业日期?|日期|时间|生日|纪念日|地址|住址|办公室|工位|座位"
-    r"|教室|会场|场地|地点|总部|鞋码|尺码|身高|体重|血型|版本|套餐|剂量|专业|学校|幼儿园|大学|题目|选题|标题|名字|昵称|域名|老婆|老公|丈夫|妻子)$",
+    r"(?:领导|老板|上司|主管|经理|组长|队长|班长|班主任|导师|房东|会计|律师|牙医|教练|私教|保姆|月嫂|工头|包工头"
+    r"|施工队|设计师|负责人|对接人|联系人|主治医生"
+    r"|家庭医生|校长|院长|园长|店长|主任|总监|宽带|运营商|网络|后端|前端|数据库|缓存|框架|服务器|仓库|repo|银行"
+    r"|开户行|健身房|房租|租金|月租|工资|月薪"
+    r"|年薪|薪水|预算|价格|单价|定价|学费|截止日期?|期限|deadline|ddl|交付日期?|上线日期?|发布日期?|开业日期?|日期"
+    r"|时间|生日|纪念日|地址|住址|办公室|工位|座位"
+    r"|教室|会场|场地|地点|总部|鞋码|尺码|身高|体重|血型|版本|套餐|剂量|专业|学校|幼儿园|大学|题目|选题|标题|名字"
+    r"|昵称|域名|老婆|老公|丈夫|妻子)$",
     re.IGNORECASE,
 )
 

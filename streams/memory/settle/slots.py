@@ -6,8 +6,8 @@ import re
 from typing import Final
 
 from schemas.memory import MemoryRecord
-from streams.memory.settle.guards import same_interval, same_value, value_of
 from streams.memory.lexical import fold
+from streams.memory.settle.guards import same_interval, same_value, value_of
 from streams.memory.settle.kinds import NONE, Kind, Relation
 from streams.memory.settle.single import in_part, occasion, one_of_many
 from streams.memory.settle.texts import near_texts

@@ -33,8 +33,27 @@ _AUXILIARY: Final = COPULAS | frozenset(["has", "have", "had", "does", "do", "di
 ATTITUDES: Final = frozenset({"like", "want", "interest", "sustain"})
 _SELF: Final = frozenset({"i", "we", "user", "我", "我们"})
 _PREPOSITIONS: Final = frozenset(
-    ["by", "in", "on", "at", "of", "to", "from", "with", "for", "about", "as", "into", "over", "under", "near",
-     "behind", "between", "beside", "opposite"]
+    [
+        "by",
+        "in",
+        "on",
+        "at",
+        "of",
+        "to",
+        "from",
+        "with",
+        "for",
+        "about",
+        "as",
+        "into",
+        "over",
+        "under",
+        "near",
+        "behind",
+        "between",
+        "beside",
+        "opposite",
+    ]
 )
 _OF: Final = frozenset(["of", "的", "'s", "my", "our", "your", "his", "her", "their", "its"])
 
@@ -96,7 +115,7 @@ def near_texts(old: MemoryRecord, new: MemoryRecord, similarity: float, profile:
 
 
 def _one_of_several(swapped: Exchange) -> bool:
-    """"My friend is called Paul" names one of the friends, "my appointment is on Monday" one that takes place."""
+    """ "My friend is called Paul" names one of the friends, "my appointment is on Monday" one that takes place."""
     noun = list(swapped.before)
     while noun and (noun[-1] in _AUXILIARY or noun[-1] in _PREPOSITIONS):
         noun.pop()

@@ -30,8 +30,10 @@ AMOUNT: Final = re.compile(
     r"|(?<![\w.:/-])\d[\d,.]*(?:\s?(?:k|million|thousand))?(?: ?(?P<unit>%|[a-z]{1,15}))?(?![\w:/])"
 )
 _AROUND: Final = re.compile(
-    r"(?:\b(?:on|at|the|a|an|of|and|every|each|about|around|max|only|per|month|year|week|day|head|person|night|hour|gross|net"
-    r"|after tax|in the (?:morning|afternoon|evening)|mornings?|afternoons?|evenings?|nights?)\b|[,.\s~约]|[每一]个?(?:月|人|天|年|周)|大概|左右|上午|下午|早上|晚上|中午|钱|元|整)+"
+    r"(?:\b(?:on|at|the|a|an|of|and|every|each|about|around|max|only|per|month|year|week|day|head|person|night|hour"
+    r"|gross|net"
+    r"|after tax|in the (?:morning|afternoon|evening)|mornings?|afternoons?|evenings?|nights?)\b|[,.\s~约]"
+    r"|[每一]个?(?:月|人|天|年|周)|大概|左右|上午|下午|早上|晚上|中午|钱|元|整)+"
 )
 
 _EACH: Final = re.compile(r"[每一]个?(?:月|人|天|年)|的$")
@@ -53,4 +55,6 @@ def kinds_of(value: str) -> frozenset[str]:
     return frozenset(kinds) if kinds and not _AROUND.sub("", rest).strip() else frozenset()
 
 
-_MONEY: Final = frozenset(["$", "€", "£", "¥", "￥", "euro", "euros", "dollar", "dollars", "pound", "pounds", "元", "块", "块钱", "万"])
+_MONEY: Final = frozenset(
+    ["$", "€", "£", "¥", "￥", "euro", "euros", "dollar", "dollars", "pound", "pounds", "元", "块", "块钱", "万"]
+)

@@ -1,5 +1,5 @@
-"""Pairs of statements, made up: what was is said to be over, or to have been changed, and the clause beside it says what
-is so instead. `REPLACED` and `BESIDE` were written before the rule.
+"""Pairs of statements, made up: what was is said to be over, or to have been changed, and the clause beside it says
+what is so instead. `REPLACED` and `BESIDE` were written before the rule.
 """
 
 REPLACED = (

@@ -75,12 +75,10 @@ BESIDE = (
 
 # What somebody is or does.
 IS_NOW = (
-    ("My colleague Ines is an accountant.", "Big news: Ines is a yoga instructor now."),
     ("My brother is a nurse.", "My brother is a pilot now."),
     ("Leo works as a nurse.", "Leo works as a paramedic now."),
     ("小李是会计", "小李现在是瑜伽老师"),
     ("我哥是护士", "我哥现在是飞行员"),
-    ("小周做测试", "小周现在做运维了"),
 )
 STILL_SO = (
     ("Ines is an accountant.", "Ines is in Goa now."),
@@ -111,7 +109,6 @@ STILL_SO = (
     ("Leo studies law.", "Leo studies in Vienna now."),
     ("Leo speaks Dutch.", "Leo speaks Spanish now."),
     ("Leo is allergic to nuts.", "Leo is allergic to cats now."),
-    ("My son is a goalkeeper.", "My son is a student now."),
     ("Our neighbour is a lawyer.", "Our neighbour is a widow now."),
     ("小李是会计", "小李现在是素食者"),
     ("小李是会计", "小李现在是两个孩子的妈妈"),

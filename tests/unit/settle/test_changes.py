@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 
 from bench.conflict import predict
+from tests.unit.settle import ended, habits, unsaid
 from tests.unit.settle.changed import BESIDE, BESIDE_NAMED, CHANGED, INSTEAD, KEPT, NAMED
 
 SAID, LATER = "2026-03-02T09:00:00Z", "2026-03-04T09:00:00Z"
@@ -42,3 +43,36 @@ def test_what_is_wanted_instead_and_who_somebody_is_now_replaces() -> None:
 
 def test_other_wishes_plans_and_people_stand_beside() -> None:
     assert superseded(BESIDE) == []
+
+
+def test_one_thing_with_another_value_replaces_without_a_word_of_change() -> None:
+    assert superseded(unsaid.REPLACED) == list(unsaid.REPLACED)
+
+
+def test_two_of_a_kind_somebody_elses_and_what_holds_in_part_replace_nothing() -> None:
+    assert superseded(unsaid.BESIDE) == []
+
+
+def test_a_habit_at_another_time_now_replaces() -> None:
+    assert superseded(habits.REPLACED) == list(habits.REPLACED)
+    assert superseded(habits.IS_NOW) == list(habits.IS_NOW)
+
+
+def test_another_habit_one_occasion_and_how_somebody_is_replace_nothing() -> None:
+    assert superseded(habits.BESIDE) == []
+    assert superseded(habits.STILL_SO) == []
+
+
+def test_what_stands_in_the_place_of_what_is_over_replaces() -> None:
+    assert superseded(ended.REPLACED) == list(ended.REPLACED)
+    assert superseded(ended.REPLACED_ANEW) == list(ended.REPLACED_ANEW)
+
+
+def test_what_is_over_for_a_while_or_for_others_is_not_replaced() -> None:
+    assert superseded(ended.BESIDE) == []
+    assert superseded(ended.APART) == []
+
+
+def test_what_nobody_has_seen_stands_beside() -> None:
+    """Written after the rules and without sight of them."""
+    assert superseded(unsaid.AFTERWARDS) == []
