@@ -37,6 +37,11 @@ SAYINGS = (
     "The harbour tour is on April 3",
     "I always want the harbour tour",
     "From now on book me the river tour instead",
+    "My landlord is Mr Weiss",
+    "My landlord is Mrs Roth, my rent is 900 euros",
+    "The landlord of my sister is Mr Weiss",
+    "I sail every morning",
+    "I sail every evening now",
 )
 
 
