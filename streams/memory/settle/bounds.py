@@ -19,7 +19,8 @@ from streams.memory.settle.wording import content_terms
 _BOUND: Final = re.compile(
     r"\b(?P<how>before|after|until|under|below|within|over|above|at most|at least|up to|no more than"
     r"|max(?:imum)?(?: of)?)"
-    r" (?P<value>[$€£]?\d[\w:.,]*(?: ?(?:am|pm|%|[a-z]+))?)"
+    r" (?P<value>[$€£]?\d[\w:.,]*(?: ?(?:am|pm|%)\b| (?!(?:on|is|in|at|for|to|and|or|of|as|with|from|the|a|by|are"
+    r"|will)\b)[a-z]+)?)"
 )
 _FROM_NOW: Final = re.compile(r"\b(?:from now on|going forward|new rule|new limit|now|these days)\b")
 _OPEN: Final = re.compile(r"\?|\b(?:this|today|tomorrow|tonight|week|if|might|maybe|could|should|would|once)\b")
@@ -29,6 +30,7 @@ _RULE: Final = re.compile(
     r"|our|now"
     r"|from now on|going forward|these days|stay|is|are|for me)\b"
 )
+_CLAUSE: Final = re.compile(r"[,;:](?!\d)|[.!?](?=\s|$)|—|\s(?:so|because|since)\s")
 _LEAST: Final = 2
 
 
@@ -68,11 +70,15 @@ def bounded(text: str) -> frozenset[frozenset[str]]:
 
 @lru_cache(maxsize=20_000)
 def _bounds(text: str) -> tuple[_Bound, ...]:
-    folded = fold(text).replace("’", "'")
-    found = [hit for hit in _BOUND.finditer(folded) if CLOCK.search(hit["value"]) or AMOUNT.search(hit["value"])]
+    found = (_bound(clause) for clause in _CLAUSE.split(fold(text).replace("’", "'")) if clause)
+    return tuple(one for one in found if one is not None)
+
+
+def _bound(clause: str) -> _Bound | None:
+    found = [hit for hit in _BOUND.finditer(clause) if CLOCK.search(hit["value"]) or AMOUNT.search(hit["value"])]
     if len(found) != 1:
-        return ()
+        return None
     (hit,) = found
     kind = "clock" if CLOCK.fullmatch(hit["value"]) else "".join(c for c in hit["value"] if c.isalpha() or c in "$€£%")
-    about = frozenset(content_terms(_RULE.sub(" ", folded[: hit.start()] + " " + folded[hit.end() :])))
-    return (_Bound(hit["how"], kind, hit["value"], about),) if about else ()
+    about = frozenset(content_terms(_RULE.sub(" ", clause[: hit.start()] + " " + clause[hit.end() :])))
+    return _Bound(hit["how"], kind, hit["value"], about) if about else None

@@ -105,9 +105,9 @@ def set_in(text: str) -> frozenset[frozenset[str]]:
 def _changes(text: str) -> tuple[_Set, ...]:
     """What a statement says has changed; a word of change may stand in a clause before it ("they raised it: ...")."""
     folded = fold(text)
-    if not _CHANGE.search(folded) or _ONE_OFF.search(folded) or _SUPPOSED.search(folded):
+    if not _CHANGE.search(folded) or _SUPPOSED.search(folded):
         return ()
-    return tuple(found for found in _sets(text) if not _OPEN.search(found.clause))
+    return tuple(one for one in _sets(text) if not _OPEN.search(one.clause) and not _ONE_OFF.search(one.clause))
 
 
 @lru_cache(maxsize=20_000)

@@ -16,7 +16,9 @@ from streams.memory.settle.wording import content_terms
 
 _ANY: Final = r"[^，。！？!?；;,]"
 _NOW: Final = re.compile("现在|目前|如今|以后|今后|起|改|成")
-_ADVERB: Final = r"(?P<adv>(?:现在|目前|如今|以后|今后|最近|已经|从[^，]{1,6}起|一般|通常|平时|最后|最终|改|就|都)*)"
+_ADVERB: Final = (
+    r"(?P<adv>(?:现在|目前|如今|以后|今后|最近|已经|从[^，]{1,6}起|一般|通常|平时|一直|总是|最后|最终|改|就|都)*)"
+)
 _VERBS: Final = {
     **dict.fromkeys(("是", "写"), ("is",)),
     "叫": ("is", "called"),
@@ -39,7 +41,7 @@ _IS: Final = re.compile(
     rf"(?P<value>{_ANY}{{1,16}}?)(?:了|啦|吧|哈|哦|上(?=$)|里(?=$))*$"
 )
 _AMOUNT: Final = re.compile(
-    rf"^(?P<topic>{_ANY}{{1,10}}?){_ADVERB}(?P<value>(?:每个?月|一个?月|每年"
+    rf"^(?P<topic>{_ANY}{{1,10}}?){_ADVERB}(?:只有|只|大概|大约|差不多|就)?(?P<value>(?:每个?月|一个?月|每年"
     rf"|一年)?约?[\d一二两三四五六七八九十].{{0,10}})$"
 )
 _MINE: Final = re.compile(
@@ -92,6 +94,10 @@ _LEAD: Final = re.compile(
 _MYSELF: Final = re.compile(r"^(?:我们?家?|自己)$")
 # Who told it, of what is so.
 _TOLD: Final = re.compile(r"^(?:领导|老板|老师|医生|客户|对方|公司|通知|学校)(?:说|通知|那边说)")
+# "咖啡我现在改喝拿铁了"
+_TOPICAL: Final = re.compile(
+    rf"^(?P<topic>[^，。我你他她]{{1,6}})我(?P<adv>(?:现在|以后|最近|都|一直|改)*)[喝用吃穿](?P<value>{_ANY}{{1,8}}?)了?$"
+)
 # "邮件都用英文写": the language or tool that something is done in.
 _DONE_IN: Final = re.compile(
     rf"^(?:以后)?(?:请|麻烦)?(?:帮我|给我)?(?P<topic>{_ANY}{{1,10}}?)(?P<adv>(?:以后|今后|现在|改)*)(?P<every>(?:全"
@@ -103,6 +109,8 @@ _NO_TOPIC: Final = re.compile(
     r"[他她它你您不没]|这|那个|别人|以前|之前|另|第二|还|也|谁|什么|哪|怎|是|明天|今天|昨天|想"
 )
 _STATE: Final = re.compile(r"[很太挺好真]|不|没|的$|得|着|什么|哪|谁|吗|多$|少$|^个|^一[个只条位]")
+_CONSUMED: Final = re.compile(r"^[喝吃穿](?=[\u4e00-\u9fff]{2})")  # "我喝咖啡一直是美式": the coffee
+_SHORT: Final = 3
 _MOST: Final = 8  # characters of a value that is no name
 
 
@@ -123,6 +131,8 @@ def _of(clause: str) -> Frame | None:
     later = later or _FROM_NOW.match(clause) is not None
     clause = _FROM_NOW.sub("", clause)
     clause = _TOLD.sub("", clause)
+    if (found := _TOPICAL.match(clause)) is not None and (kinds := _kinds(found["value"])):
+        return _made(found["topic"], ("is", "use"), found["value"], kinds, now=later or bool(_NOW.search(found["adv"])))
     if (found := _DONE_IN.match(clause)) is not None:
         now = later or bool(found["adv"])
         one = _made(found["topic"], (found["verb"],), found["value"], frozenset({OTHER}), now=now)
@@ -195,7 +205,9 @@ def _made(
 ) -> Frame | None:
     noun = _OWN.sub("", topic).strip()
     now = now or bool(NEW.search(noun))
-    plain = NEW.sub("", noun).replace("的", "").removesuffix("时间")
+    plain = NEW.sub("", noun).replace("的", "").removesuffix("时间").removeprefix("项目" if len(noun) > _SHORT else "")
+    if _CONSUMED.match(plain):
+        plain = plain[1:]
     if len(plain) > 2:
         plain = plain.removesuffix("名字")
     if not plain and _MYSELF.match(topic) and any(":" in kind for kind in kinds):

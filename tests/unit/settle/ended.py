@@ -144,3 +144,24 @@ APART = (
     ("8月5日我有课", "8月12日我有课"),
     ("周五我要交房租", "周六我要交水电费"),
 )
+REPLACED_IN_OTHER_CLAUSES = (
+    ("我喝咖啡一直是冰美式，不加糖", "咖啡我现在改喝热拿铁了，以后就按这个点"),
+    ("预算只有两万块", "老板批了，项目预算涨到四万块了"),
+    (
+        "Please no calls before 9am on my calendar, I drop the kids off.",
+        "No calls before 10am is the new rule on my calendar.",
+    ),
+    ("6月3号我要去苏州看展", "家里有事，去苏州看展推迟到6月17号了"),
+)
+APART_IN_OTHER_CLAUSES = (
+    ("我喝咖啡一直是冰美式", "茶我现在改喝红茶了"),
+    ("我喝咖啡一直是冰美式", "咖啡我现在戒了"),
+    ("我喝咖啡一直是冰美式", "我老公咖啡现在改喝热拿铁了"),
+    ("我喝咖啡一直是冰美式", "咖啡我今天喝的热拿铁"),
+    ("午饭预算只有50块", "项目预算涨到五万块了"),
+    ("预算只有两万块", "装修预算涨到四万块了"),
+    ("预算只有两万块", "项目预算这次临时涨到四万块"),
+    ("No calls before 9am on my calendar.", "No calls before 10am is the new rule in Tom's house."),
+    ("No calls before 9am on my calendar.", "No parking before 10am is the new rule on my street."),
+    ("6月3号我要去苏州看展", "6月17号我要去苏州吃饭"),
+)

@@ -66,11 +66,13 @@ def test_another_habit_one_occasion_and_how_somebody_is_replace_nothing() -> Non
 def test_what_stands_in_the_place_of_what_is_over_replaces() -> None:
     assert superseded(ended.REPLACED) == list(ended.REPLACED)
     assert superseded(ended.REPLACED_ANEW) == list(ended.REPLACED_ANEW)
+    assert superseded(ended.REPLACED_IN_OTHER_CLAUSES) == list(ended.REPLACED_IN_OTHER_CLAUSES)
 
 
 def test_what_is_over_for_a_while_or_for_others_is_not_replaced() -> None:
     assert superseded(ended.BESIDE) == []
     assert superseded(ended.APART) == []
+    assert superseded(ended.APART_IN_OTHER_CLAUSES) == []
 
 
 def test_what_nobody_has_seen_stands_beside() -> None:
