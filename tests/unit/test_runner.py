@@ -644,3 +644,32 @@ async def test_liveness_sees_progress_inside_a_long_batch(
     health.begin("stuck")
     now += 601
     assert health.alive() == (False, "stuck: stuck")
+
+
+async def test_batches_are_held_once_none_is_under_way(
+    broker: Broker, health: Health, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_end = asyncio.Event()
+
+    async def slow(records: Sequence[Inbound]) -> Sequence[Outcome]:
+        await may_end.wait()
+        return [passed_on(record) for record in records]
+
+    runner = make(broker, health)
+    stage = Echo(slow)
+    work = asyncio.create_task(runner.run_batch(stage, batch("a1")))
+    await until(lambda: bool(stage.seen))
+    monkeypatch.setattr(runner_module, "HELD_WITHIN_SECONDS", 0.01)
+    with pytest.raises(TimeoutError):
+        async with runner.batches_held():
+            pytest.fail("one is under way")
+    monkeypatch.undo()
+
+    async def hold() -> list[bytes | None]:
+        async with runner.batches_held():
+            return broker.values("out")
+
+    holding = asyncio.create_task(hold())
+    may_end.set()
+    assert await holding == [b"a1"]
+    await work
