@@ -187,6 +187,7 @@ def store_of(settings: Settings, profile: ModelProfile) -> Store:
         folder,
         profile,
         api_key=settings.qdrant_api_key.get_secret_value() or None,
+        prefix=settings.qdrant_prefix,
     )
 
 

@@ -16,6 +16,8 @@ from streams.errors import ConfigurationError
 
 Role = Literal["redact", "extract", "memory", "recall", "http"]
 Layers = Literal["facts", "facts+episodes"]
+# Of names of topics and collections.
+PREFIX = r"^[A-Za-z0-9._-]*$"
 # Up to a hundred years: windows subtract it from their end. Strict, because `true` would be one day.
 Days = Annotated[int, Field(ge=1, le=36_500, strict=True)]
 # Each of these is a Faust app and a consumer group; `http` is a client of theirs.
@@ -56,7 +58,7 @@ class Settings(BaseSettings):
     """Static membership: a restarted worker gets its partitions back at once. Unique for each process."""
     kafka_session_timeout_seconds: float = Field(default=10.0, ge=6, le=90)
     """After this long without a heartbeat a worker's partitions go to another one."""
-    topic_prefix: str = Field(default="memory.", pattern=r"^[A-Za-z0-9._-]*$")
+    topic_prefix: str = Field(default="memory.", pattern=PREFIX)
     """Begins the names of all topics and consumer groups."""
     partitions: int = Field(default=8)
     """Of each topic keyed by tenant: the most workers a role can use. Must divide 64, the number of shards, so that
@@ -67,6 +69,8 @@ class Settings(BaseSettings):
     """`http://host:6333`. Empty: the engine embedded in the worker, data under `data_dir`, one worker only."""
     qdrant_api_key: SecretStr = SecretStr("")
     """Never printed."""
+    qdrant_prefix: str = Field(default="", pattern=PREFIX)
+    """Begins the names of the collections there: of several deployments, or rebuilds, on one server."""
     data_dir: Path = Path(".memstream")
     """Embedded broker, embedded store and Faust's own files."""
 

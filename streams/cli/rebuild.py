@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,7 +16,7 @@ import typer
 from streams.cli.common import err, fail, kafka_folder, run, settings_for_client
 from streams.cli.worker import end_as_ctrl_c, one_owner
 from streams.errors import ConfigurationError
-from streams.settings import Settings, load_settings
+from streams.settings import PREFIX, Settings, load_settings
 from streams.store_folders import ask, asked, discard, in_use, old_folder, refusal, sole_owner, switch
 
 if TYPE_CHECKING:
@@ -35,25 +36,29 @@ def register(app: typer.Typer) -> None:
 def rebuild(
     into: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="An empty Qdrant to build in, beside the running system."),
+        typer.Option(metavar="URL", help="A Qdrant to build in, beside the running system."),
     ] = None,
+    prefix: Annotated[
+        str, typer.Option(help="Begins the names of the collections there, as MEMSTREAM_QDRANT_PREFIX does.")
+    ] = "",
     data_dir: Annotated[Path | None, typer.Option(help="Where everything is kept (default: .memstream).")] = None,
 ) -> None:
     """Make the store anew from the topics `fences`, `receipts` and `records`, with the model of MEMSTREAM_EMBEDDER.
 
     Without --into: the embedded store. It is built beside the old one, which answers meanwhile if `memstream up` runs,
     and takes its place at the end; recall waits for a moment.
-    With --into: another Qdrant, while everything runs; run it again to catch up.
+    With --into: another Qdrant, or with --prefix other collections of the same, while everything runs; run it again to
+    catch up.
     Killed, it goes on where it was. Nothing is extracted again, no chat model is asked.
     """
     settings = load_settings(data_dir=data_dir)
     told: Rebuilt | None
     if into is not None:
-        told = run(rebuild_into(settings_for_client(data_dir=data_dir), into))
+        told = run(rebuild_into(settings_for_client(data_dir=data_dir), into, prefix))
     elif settings.qdrant_url:
         fail(
-            "workers share the Qdrant of MEMSTREAM_QDRANT_URL: name an empty one with --into URL, "
-            "then point the workers at it",
+            "workers share the Qdrant of MEMSTREAM_QDRANT_URL: name an empty one with --into URL, or new collections "
+            "of the same with --into URL --prefix NAME, then point the workers at them",
             2,
         )
     elif in_use(settings.data_dir / "store"):
@@ -159,15 +164,20 @@ async def caught_up(rebuild: Rebuild) -> Rebuilt:
         left, before = read, before + read
 
 
-async def rebuild_into(settings: Settings, url: str) -> Rebuilt:
+async def rebuild_into(settings: Settings, url: str, prefix: str = "") -> Rebuilt:
     from streams.adapters.store import make_store
     from streams.app import embedder_of
     from streams.rebuild import Rebuild
 
-    if url.rstrip("/") == settings.qdrant_url.rstrip("/"):
-        raise ConfigurationError("--into names the Qdrant that the workers use: name another, empty one")
+    if (url.rstrip("/"), prefix) == (settings.qdrant_url.rstrip("/"), settings.qdrant_prefix):
+        raise ConfigurationError(
+            "--into names the Qdrant that the workers use: name another, empty one, or a --prefix of new collections"
+        )
+    if not re.fullmatch(PREFIX, prefix):
+        raise ConfigurationError("--prefix: letters, digits and . _ - only, as in MEMSTREAM_QDRANT_PREFIX")
     embedder = embedder_of(settings)
-    store = make_store(url, None, embedder.profile, api_key=settings.qdrant_api_key.get_secret_value() or None)
+    key = settings.qdrant_api_key.get_secret_value() or None
+    store = make_store(url, None, embedder.profile, api_key=key, prefix=prefix)
     try:
         await store.open()
         return await Rebuild(settings, store, embedder, say).run()

@@ -146,7 +146,8 @@ async def test_beside_the_running_system(kafka: EmbeddedKafka, topic_prefix: str
     other.start()
     try:
         async with pipeline(kafka.bootstrap, topic_prefix, shared_store=True) as line:
-            await line.worker().start()
+            worker = line.worker()
+            await worker.start()
 
             async def same() -> bool:
                 found = []
@@ -166,6 +167,20 @@ async def test_beside_the_running_system(kafka: EmbeddedKafka, topic_prefix: str
                 assert await same()
             assert counts[1].receipts == len(events) - len(events) // 2, "the second run only catches up"
             assert (await command.rebuild_into(line.settings, other.url)) == Rebuilt()
+            # Other collections of the same server, which the worker goes on with.
+            within = await command.rebuild_into(line.settings, line.store_url, "v2-")
+            assert within.receipts == len(events)
+            beside = make_store(line.store_url, None, ConstantEmbedder().profile, prefix="v2-")
+            await beside.open()
+            before = await contents(beside, tenants)
+            await beside.close()
+            worker.kill()
+            await line.worker(MEMSTREAM_QDRANT_PREFIX="v2-").start()
+            await line.publish(events)
+            await line.drained()
+            await beside.open()
+            assert await contents(beside, tenants) == before
+            await beside.close()
             with pytest.raises(ConfigurationError, match="name another"):
                 await command.rebuild_into(line.settings, line.store_url)
             with pytest.raises(ConfigurationError, match=r"one of its own|name an empty one"):

@@ -13,8 +13,12 @@ class Store(VectorStore, MaintenanceScan, Protocol):
     """What one adapter is: everything about the memories of one deployment."""
 
 
-def make_store(url: str | None, path: Path | None, profile: ModelProfile, *, api_key: str | None = None) -> Store:
+def make_store(
+    url: str | None, path: Path | None, profile: ModelProfile, *, api_key: str | None = None, prefix: str = ""
+) -> Store:
     """A server at `url`, else the embedded store in the directory `path`. Nothing is opened yet.
+
+    `prefix` begins the names of a server's collections.
 
     Raises `ConfigurationError` unless exactly one of the two is given.
     """
@@ -23,7 +27,7 @@ def make_store(url: str | None, path: Path | None, profile: ModelProfile, *, api
     if url is not None:
         from streams.adapters.store.qdrant import QdrantStore
 
-        return QdrantStore(url, profile, api_key=api_key)
+        return QdrantStore(url, profile, api_key=api_key, prefix=prefix)
     assert path is not None
     from streams.adapters.store.edge import EdgeStore
 

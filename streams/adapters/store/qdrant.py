@@ -48,21 +48,37 @@ IN_MEMORY = ":memory:"
 
 
 class QdrantStore(EngineStore):
-    """`location`: the server's URL; for tests of under 2,000 memories also `:memory:` or `file:<directory>`."""
+    """`location`: the server's URL; for tests of under 2,000 memories also `:memory:` or `file:<directory>`.
+
+    `prefix` begins the names of the collections, of which a server may hold several sets."""
 
     def __init__(
-        self, location: str, profile: ModelProfile, *, api_key: str | None = None, timeout: int = REQUEST_SECONDS
+        self,
+        location: str,
+        profile: ModelProfile,
+        *,
+        api_key: str | None = None,
+        prefix: str = "",
+        timeout: int = REQUEST_SECONDS,
     ) -> None:
-        super().__init__(QdrantEngine(location, profile, api_key=api_key, timeout=timeout), profile, sole_owner=False)
+        engine = QdrantEngine(location, profile, api_key=api_key, prefix=prefix, timeout=timeout)
+        super().__init__(engine, profile, sole_owner=False)
 
 
 class QdrantEngine:
     """An `Engine` over REST. Writes are acknowledged when they are applied and in the server's log."""
 
     def __init__(
-        self, location: str, profile: ModelProfile, *, api_key: str | None = None, timeout: int = REQUEST_SECONDS
+        self,
+        location: str,
+        profile: ModelProfile,
+        *,
+        api_key: str | None = None,
+        prefix: str = "",
+        timeout: int = REQUEST_SECONDS,
     ) -> None:
         self._location = location
+        self._prefix = prefix
         self._local = location == IN_MEMORY or location.startswith(LOCAL_DIRECTORY)
         self._profile = profile
         self._api_key = api_key
@@ -109,28 +125,31 @@ class QdrantEngine:
                 ) from None
             raise ConfigurationError("the Qdrant URL can't be used: it looks like http://host:6333") from None
 
+    def _name(self, collection: str) -> str:
+        return self._prefix + collection
+
     async def _ensure(self, client: AsyncQdrantClient, collection: Collection) -> None:
         from qdrant_client.http.exceptions import UnexpectedResponse
 
-        if not await client.collection_exists(collection.name):
+        name = self._name(collection.name)
+        if not await client.collection_exists(name):
             try:
-                await client.create_collection(collection.name, **_config(collection, self._profile.dimension))
+                await client.create_collection(name, **_config(collection, self._profile.dimension))
             except UnexpectedResponse as error:
                 # Another process was faster.
                 if error.status_code != 409:
                     raise
-        info = await client.get_collection(collection.name)
+        info = await client.get_collection(name)
         if collection.vectors:
             vectors = info.config.params.vectors
             dense = vectors.get(DENSE) if isinstance(vectors, dict) else None
             if dense is None or SPARSE not in (info.config.params.sparse_vectors or {}):
                 raise ConfigurationError(
-                    f"the collection {collection.name} was not made by memstream: run `memstream rebuild`, or use "
-                    "another Qdrant"
+                    f"the collection {name} was not made by memstream: run `memstream rebuild`, or use another Qdrant"
                 )
             if dense.size != self._profile.dimension:
                 raise ConfigurationError(
-                    f"the collection {collection.name} holds vectors of {dense.size} dimensions, the embedder "
+                    f"the collection {name} holds vectors of {dense.size} dimensions, the embedder "
                     f"{self._profile.name} makes {self._profile.dimension}: run `memstream rebuild`, or configure "
                     "the model that the store was made with"
                 )
@@ -138,21 +157,22 @@ class QdrantEngine:
             return
         for index in collection.indexes:
             if index.key not in info.payload_schema:
-                await client.create_payload_index(collection.name, index.key, _index(index, collection), wait=True)
+                await client.create_payload_index(name, index.key, _index(index, collection), wait=True)
 
     async def _check_manifest(self, client: AsyncQdrantClient) -> None:
-        found = await client.retrieve(STATE, [str(MANIFEST_ID)])
+        found = await client.retrieve(self._name(STATE), [str(MANIFEST_ID)])
         if found:
             check_manifest(json.loads((found[0].payload or {})["body"]), self._profile)
             return
-        if (await client.count(RECORDS, exact=True)).count:
+        if (await client.count(self._name(RECORDS), exact=True)).count:
             raise ConfigurationError(
-                f"the collection {RECORDS} does not say which model made its vectors: run `memstream rebuild`"
+                f"the collection {self._name(RECORDS)} does not say which model made its vectors: "
+                "run `memstream rebuild`"
             )
         # No tenant's key is empty: this document can't be read or deleted through the store's interface.
         body = json.dumps(manifest_of(self._profile))
         payload = {"tenant": "", "kind": "manifest", "key": "", "body": body}
-        await client.upsert(STATE, [_point(Point(MANIFEST_ID, payload))], wait=True)
+        await client.upsert(self._name(STATE), [_point(Point(MANIFEST_ID, payload))], wait=True)
 
     async def close(self) -> None:
         client, self._opened = self._opened, None
@@ -160,7 +180,7 @@ class QdrantEngine:
             await client.close()
 
     async def ping(self) -> None:
-        await self._call(self._client.collection_exists(RECORDS))
+        await self._call(self._client.collection_exists(self._name(RECORDS)))
 
     async def flush(self) -> None:
         """Nothing to do: every write waited for the server."""
@@ -178,7 +198,7 @@ class QdrantEngine:
     async def upsert(self, collection: str, points: Sequence[Point]) -> None:
         if points:
             structs = [_point(point) for point in points]
-            await self._call(self._client.upsert(collection, structs, wait=True))
+            await self._call(self._client.upsert(self._name(collection), structs, wait=True))
 
     async def overwrite(self, collection: str, payloads: Sequence[tuple[UUID, Payload]]) -> None:
         from qdrant_client import models
@@ -188,13 +208,13 @@ class QdrantEngine:
             for point, payload in payloads
         ]
         if operations:
-            await self._call(self._client.batch_update_points(collection, operations, wait=True))
+            await self._call(self._client.batch_update_points(self._name(collection), operations, wait=True))
 
     async def delete(self, collection: str, must: Filter) -> None:
         from qdrant_client import models
 
         selector = models.FilterSelector(filter=_filter(must))
-        await self._call(self._client.delete(collection, selector, wait=True))
+        await self._call(self._client.delete(self._name(collection), selector, wait=True))
 
     async def retrieve(
         self, collection: str, ids: Sequence[UUID], *, fields: Sequence[str] | None = None, vectors: Sequence[str] = ()
@@ -203,7 +223,7 @@ class QdrantEngine:
             return []
         rows = await self._call(
             self._client.retrieve(
-                collection,
+                self._name(collection),
                 [str(point) for point in ids],
                 with_payload=True if fields is None else list(fields),
                 with_vectors=list(vectors),
@@ -216,7 +236,7 @@ class QdrantEngine:
     ) -> tuple[list[Row], str | None]:
         rows, following = await self._call(
             self._client.scroll(
-                collection,
+                self._name(collection),
                 _filter(must),
                 limit=limit,
                 offset=cursor,
@@ -230,7 +250,7 @@ class QdrantEngine:
         if not queries:
             return []
         requests = [_nearest(query) for query in queries]
-        answers = await self._call(self._client.query_batch_points(collection, requests))
+        answers = await self._call(self._client.query_batch_points(self._name(collection), requests))
         return [[(UUID(str(point.id)), point.score) for point in answer.points] for answer in answers]
 
     async def ordered(self, collection: str, queries: Sequence[Ordered]) -> list[list[tuple[int, UUID]]]:
@@ -240,13 +260,13 @@ class QdrantEngine:
             # A query by order forgets the values there.
             return await asyncio.gather(*(self._scroll_ordered(collection, query) for query in queries))
         requests = [_ordered(query) for query in queries]
-        answers = await self._call(self._client.query_batch_points(collection, requests))
+        answers = await self._call(self._client.query_batch_points(self._name(collection), requests))
         return [[(int(point.order_value or 0), UUID(str(point.id))) for point in answer.points] for answer in answers]
 
     async def _scroll_ordered(self, collection: str, query: Ordered) -> list[tuple[int, UUID]]:
         rows, _ = await self._call(
             self._client.scroll(
-                collection,
+                self._name(collection),
                 _filter(query.must),
                 limit=query.limit,
                 order_by=_order(query),
@@ -258,12 +278,12 @@ class QdrantEngine:
 
     async def values(self, collection: str, key: str, must: Filter) -> list[str]:
         found = await self._call(
-            self._client.facet(collection, key, facet_filter=_filter(must), limit=ALL_VALUES, exact=True)
+            self._client.facet(self._name(collection), key, facet_filter=_filter(must), limit=ALL_VALUES, exact=True)
         )
         return [str(hit.value) for hit in found.hits]
 
     async def count(self, collection: str) -> int:
-        return (await self._call(self._client.count(collection, exact=True))).count
+        return (await self._call(self._client.count(self._name(collection), exact=True))).count
 
 
 @contextmanager
