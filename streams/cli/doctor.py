@@ -228,6 +228,10 @@ async def _model_and_store(settings: Settings) -> AsyncIterator[Check]:
         if not settings.qdrant_url and is_locked_by_worker(settings):
             yield Check("store", True, f"embedded in {settings.data_dir}, in use by the running worker")
             return
+        if not settings.qdrant_url and not (settings.data_dir / "store").exists():
+            # To open one would make it, for this model.
+            yield Check("store", True, f"none yet in {settings.data_dir}: the first start makes it")
+            return
         store = store_of(settings, profile)
         await store.open()
         count = await store.count()

@@ -35,6 +35,13 @@ async def test_a_port_that_another_program_has_is_told_of(tmp_path: Path) -> Non
     assert found["HTTP port"].detail == f"{port} is free"
 
 
+async def test_looking_for_a_store_makes_none(tmp_path: Path) -> None:
+    settings = load_settings(embedder="constant", data_dir=tmp_path / "data")
+    found = {check.name: check async for check in checks._model_and_store(settings)}
+    assert (found["store"].ok, "none yet" in found["store"].detail) == (True, True)
+    assert not settings.data_dir.exists()
+
+
 async def test_a_port_that_memstream_has_is_fine(tmp_path: Path) -> None:
     settings = load_settings(http_port=0, http_auth="off", data_dir=tmp_path, kafka_bootstrap="127.0.0.1:1")
     client = MemoryClient(settings=settings)
