@@ -47,14 +47,12 @@ def bound_moved(old: MemoryRecord, new: MemoryRecord) -> bool:
 
     One may name fewer things than the other, if two are the same.
     """
-    if not of_user_for_good(old, new):
-        return False
-    later = fold(new.content).replace("’", "'")
-    if not _FROM_NOW.search(later) or _OPEN.search(later):
+    moved = _moved(new.content)
+    if not moved or not of_user_for_good(old, new):
         return False
     return any(
         one.how == other.how and one.kind == other.kind and one.value != other.value and _same(one.about, other.about)
-        for other in _bounds(new.content)
+        for other in moved
         for one in _bounds(old.content)
     )
 
@@ -66,6 +64,13 @@ def _same(one: frozenset[str], other: frozenset[str]) -> bool:
 def bounded(text: str) -> frozenset[frozenset[str]]:
     """What bounds are set for, each by its words."""
     return frozenset(one.about for one in _bounds(text))
+
+
+@lru_cache(maxsize=20_000)
+def _moved(text: str) -> tuple[_Bound, ...]:
+    """The bounds of a text that are said to be so from now on."""
+    folded = fold(text).replace("’", "'")
+    return _bounds(text) if _FROM_NOW.search(folded) and not _OPEN.search(folded) else ()
 
 
 @lru_cache(maxsize=20_000)

@@ -37,6 +37,8 @@ _NAMING: Final = frozenset({"is", "called"})
 def filled_anew(old: MemoryRecord, new: MemoryRecord) -> Relation | None:
     """What the newer statement does to the older one by giving one thing another value; None when they have no thing in
     common. `NONE`: they have, and both stand; they are no repeats."""
+    if not frames(new.content) or not frames(old.content):
+        return None
     if not of_user_for_good(old, new) or "negative" in (old.polarity, new.polarity):
         return None
     pairs = [
@@ -67,7 +69,7 @@ def topics(text: str) -> frozenset[frozenset[str]]:
 def _told(one: Frame, other: Frame, said: str) -> Kind:
     if is_over(one.value, said):
         return Kind.REPLACE
-    if one_of_many(other.noun) and one.verbs & other.verbs <= _NAMING:
+    if "name" in other.kinds and one_of_many(other.noun) and one.verbs & other.verbs <= _NAMING:
         return Kind.NONE
     if "about" in other.kinds and not other.now:
         return Kind.AMBIGUOUS  # it may be the same in other words

@@ -53,7 +53,10 @@ _REPORT: Final = re.compile(
     rf"^(?:I|we)(?: (?P<now1>now))? (?P<topic>report) (?:directly )?to (?P<value>{_NAME}){_END}", re.IGNORECASE
 )
 # "I drive a Skoda", "I'm reading Emma": of the first one has one, of the second maybe several.
-_STEADY: Final = r"drive|earn|weigh|bank with|(?:am |'m )on the|(?:am |'m )in team"
+_STEADY: Final = (
+    r"drive|earn|weigh|bank with|(?:am |'m )on the|(?:am |'m )in (?:team|group|apartment|flat|room|class)"
+    r"|(?:do|get|buy) (?:my|our|the) \w+ at"
+)
 _DOING: Final = re.compile(
     rf"^(?:I|we)(?:(?: (?P<now1>{_NOW}))? |(?='(?:m|re) ))(?P<topic>{_STEADY}|(?:am |'m )?(?:read|watch|learn|study"
     rf"|play)(?:ing)?"
@@ -85,6 +88,12 @@ _MAKE: Final = re.compile(
 # "Since the new job I take the tram to work".
 _SINCE: Final = re.compile(
     r"^(?:since|after|as of|from) (?:the |my |our |this |last |next )?[\w' ]{2,25}? (?=(?:I|we|my|our)\b)",
+    re.IGNORECASE,
+)
+# "The team has 8 people"
+_COUNTS: Final = re.compile(
+    rf"^(?P<topic>(?:(?:my|our|the) )?[\w'-]+(?: [\w'-]+){{0,3}}?) (?:(?P<now1>{_NOW}) )?has (?:(?P<now2>{_NOW}) )?"
+    rf"(?P<value>\d.*?){_END}",
     re.IGNORECASE,
 )
 _SET: Final = re.compile(
@@ -140,7 +149,7 @@ _CALLED: Final = re.compile(r"^an? [a-z][\w -]*? (?:called|named) (?P<name>.+)$"
 _FULL_NAME: Final = re.compile(rf"{_NAME}$")
 _ADDRESS: Final = re.compile(
     r"(?:the )?(?:\w+ ){0,2}(?:floor|room|desk|building|gate|terminal|level|unit)(?: [\w.]+)?$|\d+\w? [A-Z].*$"
-    r"|(?:room|floor|desk|gate|level) \w+$"
+    r"|(?:room|floor|desk|gate|level|apartment|flat|year|grade|class) \w+$"
 )
 # What keeps a value from being a name: how somebody or something is, or when.
 _NO_NAME: Final = re.compile(
@@ -182,7 +191,10 @@ def _of(clause: str) -> Frame | None:
         if (found := expression.match(clause)) is not None:
             return _made(found["topic"], verbs, found["value"], now=_said_now(found))
     if (found := _SET.match(clause)) is not None:
-        return _made(found["topic"], ("is", "called", "at"), found["value"], now=True)
+        one = _made(found["topic"], ("is", "called", "at"), found["value"], now=True)
+        return replace(one, kinds=one.kinds | {"place"}) if one is not None and "name" in one.kinds else one
+    if (found := _COUNTS.match(clause)) is not None and kinds_of(found["value"]):
+        return _made(found["topic"], ("has",), found["value"], now=_said_now(found))
     if (found := _DOING.match(clause)) is not None:
         return _doing(found)
     if (found := _IS.match(clause)) is not None:

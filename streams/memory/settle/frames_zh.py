@@ -17,25 +17,26 @@ from streams.memory.settle.wording import content_terms
 _ANY: Final = r"[^，。！？!?；;,]"
 _NOW: Final = re.compile("现在|目前|如今|以后|今后|起|改|成")
 _ADVERB: Final = (
-    r"(?P<adv>(?:现在|目前|如今|以后|今后|最近|已经|从[^，]{1,6}起|一般|通常|平时|一直|总是|最后|最终|改|就|都)*)"
+    r"(?P<adv>(?:现在|目前|如今|以后|今后|最近|已经|从[^，]{1,6}起|一般|通常|平时|主要|一直|总是|最后|最终|改|就|都)*)"
 )
 _VERBS: Final = {
     **dict.fromkeys(("是", "写"), ("is",)),
     "叫": ("is", "called"),
-    **dict.fromkeys(("用的是", "用的", "用"), ("use",)),
+    **dict.fromkeys(("用的是", "用的", "用", "买的是"), ("use",)),
+    "有": ("has",),
     **dict.fromkeys(("放在", "存在", "部署在", "托管在", "在"), ("at",)),
     **dict.fromkeys(("定在", "固定在", "安排在"), ("is", "at")),
     **dict.fromkeys(("住在", "住"), ("live",)),
 }
+_USED: Final = frozenset({"用的是", "用的", "用", "买的是"})
 _PUT: Final = frozenset({"放在", "存在", "部署在", "托管在", "定在"})
 _CHANGED: Final = (
     *("换成", "改成", "改为", "改用", "改在", "换到", "变成", "迁到", "搬到", "升到", "涨到"),
     *("调到", "转到", "轮到", "换", "定了用"),
 )
 # The longest first, and no part of another: 现在 is no place.
-_SAYS: Final = "|".join(
-    "(?<![现署管放存定排])在" if verb == "在" else verb for verb in sorted((*_VERBS, *_CHANGED), key=len, reverse=True)
-)
+_WHOLE: Final = {"在": "(?<![现署管放存定排])在", "有": "(?<![只没])有"}
+_SAYS: Final = "|".join(_WHOLE.get(verb, verb) for verb in sorted((*_VERBS, *_CHANGED), key=len, reverse=True))
 _IS: Final = re.compile(
     rf"^(?P<topic>{_ANY}{{1,16}}?)(?:帮我|给我)?{_ADVERB}(?P<verb>{_SAYS})了?"
     rf"(?P<value>{_ANY}{{1,16}}?)(?:了|啦|吧|哈|哦|上(?=$)|里(?=$))*$"
@@ -96,7 +97,13 @@ _MYSELF: Final = re.compile(r"^(?:我们?家?|自己)$")
 _TOLD: Final = re.compile(r"^(?:领导|老板|老师|医生|客户|对方|公司|通知|学校)(?:说|通知|那边说)")
 # "咖啡我现在改喝拿铁了"
 _TOPICAL: Final = re.compile(
-    rf"^(?P<topic>[^，。我你他她]{{1,6}})我(?P<adv>(?:现在|以后|最近|都|一直|改)*)[喝用吃穿](?P<value>{_ANY}{{1,8}}?)了?$"
+    rf"^(?P<topic>[^，。我你他她]{{1,6}})我(?P<adv>(?:现在|以后|最近|都|一直"
+    rf"|改)*)[喝用吃穿](?P<value>{_ANY}{{1,8}}?)了?$"
+)
+# "我们用Jira管任务"
+_DONE_WITH: Final = re.compile(
+    rf"^(?:我们?|咱们?)(?P<adv>(?:现在|以后|最近|都|一直|改)*)用(?P<value>{_ANY}{{1,8}}?)(?P<verb>管|记|写|画|剪"
+    rf"|存)(?P<topic>{_ANY}{{2,6}}?)了?$"
 )
 # "邮件都用英文写": the language or tool that something is done in.
 _DONE_IN: Final = re.compile(
@@ -131,6 +138,9 @@ def _of(clause: str) -> Frame | None:
     later = later or _FROM_NOW.match(clause) is not None
     clause = _FROM_NOW.sub("", clause)
     clause = _TOLD.sub("", clause)
+    if (found := _DONE_WITH.match(clause)) is not None:
+        now = later or bool(_NOW.search(found["adv"])) or clause.endswith("了")
+        return _made(f"{found['verb']}{found['topic']}", ("use",), found["value"], frozenset({OTHER}), now=now)
     if (found := _TOPICAL.match(clause)) is not None and (kinds := _kinds(found["value"])):
         return _made(found["topic"], ("is", "use"), found["value"], kinds, now=later or bool(_NOW.search(found["adv"])))
     if (found := _DONE_IN.match(clause)) is not None:
@@ -163,16 +173,21 @@ def _of(clause: str) -> Frame | None:
 
 def _is(found: re.Match[str], *, later: bool) -> Frame | None:
     changed = found["verb"] in _CHANGED
-    if found["verb"] == "写" and not sole(found["topic"]):
+    value, alone = found["value"], sole(found["topic"])
+    if alone:
+        value = value.removesuffix("的")
+    if found["verb"] == "有" and not kinds_of(value):
+        return None
+    if found["verb"] == "写" and not alone:
         return None
     verbs = ("is", "called", "use", "at", "live") if changed else _VERBS[found["verb"]]
-    kinds = _kinds(found["value"])
-    used = changed or found["verb"].startswith("用")
-    state = OTHER in kinds and not used and found["verb"] not in _PUT and not sole(_OWN.sub("", found["topic"]))
+    kinds = _kinds(value)
+    used = changed or found["verb"] in _USED
+    state = OTHER in kinds and not used and found["verb"] not in _PUT and not alone
     if used and kinds & {"name", OTHER}:
         kinds = frozenset({"name", OTHER})
-    now = changed or later or bool(_NOW.search(found["adv"]))
-    return _made(found["topic"], verbs, found["value"], kinds, now=now, state=state)
+    now = changed or later or bool(_NOW.search(found["adv"])) or found.group().endswith("了")
+    return _made(found["topic"], verbs, value, kinds, now=now, state=state)
 
 
 def _of_two(before: str, clause: str) -> Frame | None:

@@ -96,7 +96,7 @@ _CHANGES = re.compile(
     r"\b(?:switched|changed|moved|upgraded|renamed|replaced|retired|finished|stopped|quit|sold|closed|left|no longer"
     r"|instead"
     r"|these days|gone off|now)\b"
-    r"|[换改]|不[^，。]{1,6}了|[完走掉]了|离职|退休|出国|辞|转[走到学岗]|调[到整]|搬|升[到级]|以后|从今|轮到"
+    r"|[换改]|不[^，。]{1,6}了|[完走掉]了|离职|退休|出国|辞|转[走到学岗]|调[到整]|搬|升[到级]|以后|从今|轮到|现在(?!起)"
 )
 _SELDOM = frozenset({"sometimes", "rarely", "never"})
 _ONLY = frozenset({"only"})

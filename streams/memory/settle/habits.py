@@ -69,10 +69,12 @@ class _Habit:
 def habit_moved(old: MemoryRecord, new: MemoryRecord) -> bool:
     """Does the newer statement say that a habit of the older one is at another time now, or that another took its
     place?"""
+    later = [habit for habit in _habits(new.content) if habit.now or habit.instead]
+    if not later or not _habits(old.content):
+        return False
     if not of_user_for_good(old, new) or "negative" in (old.polarity, new.polarity):
         return False
-    later = [habit for habit in _habits(new.content) if habit.now or habit.instead]
-    if not later or in_part(new.content) or in_part(old.content):
+    if in_part(new.content) or in_part(old.content):
         return False
     return any(
         _at_another_time(one, other) or _in_its_place(one, other) for other in later for one in _habits(old.content)

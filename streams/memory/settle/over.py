@@ -23,11 +23,12 @@ _OF_MINE: Final = re.compile(
 _ITSELF: Final = re.compile(
     r"^(?P<what>[A-Z][\w' .-]{1,40}?)(?:'s| has| is| was| got)? (?:left|retired|quit|closed|died|gone|shut down"
     r"|resigned|fired"
-    r"|moved (?:away|on|abroad)|broke)(?: (?:down|for good|the (?:company|team|firm|job)|us|last \w+|in \w+))?[.!]*$"
+    r"|moved (?:away|on|abroad|out)|broke)(?: (?:down|for good|the (?:company|team|firm|job)|us|last \w+"
+    r"|in \w+))?[.!]*$"
 )
 _CHINESE: Final = re.compile(
     r"^(?:我|我们|那[个本部]|这[个本部])?(?:把)?《?(?P<what>[^，。！？《》的]{1,12}?)》?(?:已经|早就|都|也)?"
-    r"(?:不[^，。]{1,2}了|[看读学追用喝吃]完了|离职了?|退休了?|出国了?|辞职了?|调走了?|走了|卖掉?了|倒闭了?|关门了"
+    r"(?:不[^，。]{1,2}了|[看读学追用喝吃]完了|离职了?|退休了?|出国了?|辞职了?|[调搬]走了?|走了|卖掉?了|倒闭了?|关门了"
     r"|关了|停了|坏了|丢了|转走了?)$"
 )
 

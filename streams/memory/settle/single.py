@@ -137,6 +137,9 @@ _DATED: Final = re.compile(
 )
 
 
+_LAST: Final = re.compile(r"^.*[\u4e00-\u9fff](?=[a-z-]+$)")
+
+
 @lru_cache(maxsize=20_000)
 def one_time(noun: str) -> bool:
     """Does a noun phrase end in what has one day or time, and no second one?"""
@@ -147,5 +150,5 @@ def one_time(noun: str) -> bool:
 def sole(noun: str) -> bool:
     """Does a noun phrase end in what one has one of at a time?"""
     folded = fold(noun).strip()
-    last = folded.split()[-1] if folded else ""
+    last = _LAST.sub("", folded.split()[-1]) if folded else ""  # of 公司的ceo the last word
     return last in _SOLE or bool(_SOLE_TWO.search(folded)) or bool(_SOLE_ZH.search(folded))

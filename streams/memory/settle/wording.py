@@ -195,6 +195,7 @@ class Wording:
 
 
 _NAME: Final = re.compile(r"(?<=[a-z0-9,;:'’] )(?:[A-Z][\w'’.-]*)")
+_LATIN: Final = re.compile(rf"(?<=[{_CJK}])[A-Z][A-Za-z0-9.+#-]+")  # among Chinese: 用Java写
 _OWNED: Final = re.compile(r"['’]s?$")
 _SEVERAL: Final = re.compile(r"[A-Z]{2,}s")
 MOST_INITIALS: Final = 5
@@ -204,7 +205,7 @@ _QUOTED: Final = re.compile(r"[《「『“\"]([^》」』”\"]{1,40})[》」�
 def names(text: str) -> frozenset[str]:
     """Latin words with a capital inside a sentence, and what stands in quotation marks or title marks."""
     text = unicodedata.normalize("NFKC", text).replace("’", "'")
-    found: Iterable[str] = [*_NAME.findall(text), *_QUOTED.findall(text)]
+    found: Iterable[str] = [*_NAME.findall(text), *_QUOTED.findall(text), *_LATIN.findall(text)]
     return frozenset(name_of(n) for n in found) - {"i", "i'm", "i've", "i'll", "i'd", ""} - _months(text)
 
 
