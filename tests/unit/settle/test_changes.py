@@ -19,7 +19,7 @@ def labels(pairs: Sequence[tuple[str, str]]) -> list[str]:
         for at, (old, new) in enumerate(pairs)
     ]
     said = asyncio.run(predict(rows))
-    return [said[row["id"]] for row in rows]
+    return [said[str(at)] for at in range(len(pairs))]
 
 
 def superseded(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
