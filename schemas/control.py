@@ -175,10 +175,11 @@ class RestoreReceipt(TenantRecord):
 class ReExtractReceipt(TenantRecord):
     """The answer to a `ReExtractCommand`: which events are on their way to extraction.
 
-    When an event is through its `Receipt` names the command. `without_text`: asked for by id, but nothing of what was
-    said is stored.
+    When an event is through its `Receipt` names the command. `not_rebuilt` events stay as they are, since nothing of
+    what was said is stored; `without_text` names them, at most 1,000.
     """
 
     command_id: str
     event_ids: tuple[str, ...] = ()
+    not_rebuilt: int = Field(default=0, ge=0)
     without_text: tuple[str, ...] = ()

@@ -49,6 +49,8 @@ from streams.topics import TOPICS, memory_key
 
 # Of a re-extraction: read and sent together.
 EVENTS_AT_ONCE = 100
+# Names of events that can't be extracted again, in one answer; all of them are counted.
+MOST_NAMED = 1000
 # Kind of the documents that say what became of a command.
 ANSWERS = "answer"
 # In such a document: which command it was, by its digest.
@@ -181,6 +183,7 @@ class CommandStage(TenantStage):
         anew = ReExtraction(command_id=command.command_id, at=at)
         timezone = self._settings.timezone_of(tenant.namespace)
         sent: list[str] = []
+        without_text: list[str] = []
         async with self._writer.locked(tenant):
             wanted = command.event_ids or await self._events_since(tenant, command.since)
             for event_ids in batched(wanted, EVENTS_AT_ONCE):
@@ -189,7 +192,9 @@ class CommandStage(TenantStage):
                 for event_id in event_ids:
                     stored = await of_event(self._store, tenant, event_id) if event_id in receipts else []
                     said = [r for r in stored if r.layer is Layer.EPISODE]
-                    if said and (command.since is None or said[0].occurred_at >= command.since):
+                    if not said:
+                        without_text.append(event_id)
+                    elif command.since is None or said[0].occurred_at >= command.since:
                         event = event_again(receipts[event_id], stored, anew, timezone)
                         headers = cloud_event("redacted", event_id, self.name, at)
                         again.append(Outbound("redacted", tenant.key.encode(), event.to_bytes(), headers))
@@ -200,14 +205,14 @@ class CommandStage(TenantStage):
             user_id=command.user_id,
             command_id=command.command_id,
             event_ids=tuple(sent),
-            without_text=tuple(event_id for event_id in command.event_ids if event_id not in sent),
+            not_rebuilt=len(without_text),
+            without_text=tuple(without_text[:MOST_NAMED]),
         )
 
     async def _events_since(self, tenant: Tenant, since: datetime | None) -> list[str]:
-        """Of which anything that was said is stored, oldest first."""
-        where = Where(layers=(Layer.EPISODE,), since=since)
-        said = await everything(self._store, tenant, where)
-        return list(dict.fromkeys(r.source.event_id for r in sorted(said, key=order) if not r.digest_of))
+        """Of which anything is stored, oldest first."""
+        stored = await everything(self._store, tenant, Where(since=since))
+        return list(dict.fromkeys(r.source.event_id for r in sorted(stored, key=order) if not r.digest_of))
 
     async def _restore(self, command: RestoreCommand, at: datetime) -> RestoreReceipt:
         tenant = command.tenant

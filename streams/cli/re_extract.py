@@ -38,7 +38,11 @@ def re_extract(
         typer.echo(receipt.model_dump_json(exclude_none=True))
         return
     out.print(f"events on their way to extraction: {len(receipt.event_ids)}")
+    if receipt.not_rebuilt:
+        err.print(f"not rebuilt, because nothing of what was said is stored: {receipt.not_rebuilt}")
     for event_id in receipt.without_text:
-        err.print(f"nothing that was said is stored of event {event_id}", markup=False, soft_wrap=True)
-    if receipt.without_text and not receipt.event_ids:
+        err.print(f"  {event_id}", markup=False, soft_wrap=True)
+    if receipt.not_rebuilt > len(receipt.without_text):
+        err.print("  ...")
+    if receipt.not_rebuilt and not receipt.event_ids:
         raise typer.Exit(1)

@@ -182,11 +182,27 @@ async def test_forgotten_in_the_meantime(scope: dict[str, Any]) -> None:
     assert (await command(role, "e", at=START + 4 * HOUR, name="again")).without_text == ("e",)
 
 
+async def test_events_that_left_only_facts_are_counted_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    role = MemoryRole()
+    await told_wrongly(role)
+    for hour, name in enumerate(("bare", "bare too", "long ago")):
+        at = START - DAY if name == "long ago" else START + hour * HOUR
+        await role.tell("candidates", said(name, at, fact(f"I like the number {hour}"), session=name), at)
+    before = await role.memories()
+    told = await command(role, at=START + 5 * HOUR, since=START)
+    assert told.event_ids == ("old", "e")
+    assert (told.not_rebuilt, told.without_text) == (2, ("bare", "bare too"))
+    monkeypatch.setattr("streams.agents.commands.MOST_NAMED", 1)
+    told = await command(role, at=START + 6 * HOUR, name="all")
+    assert (told.not_rebuilt, told.without_text) == (3, ("long ago",))
+    assert await role.memories() == before
+
+
 async def test_a_command_that_comes_again_is_answered_and_extracts_nothing() -> None:
     role = MemoryRole()
     await told_wrongly(role)
     told = await command(role, "e", "unknown", at=START + 2 * HOUR)
-    assert (told.event_ids, told.without_text) == (("e",), ("unknown",))
+    assert (told.event_ids, told.not_rebuilt, told.without_text) == (("e",), 1, ("unknown",))
     assert len(await extracted(role)) == 1
     assert await command(role, "e", "unknown", at=START + 2 * HOUR) == told
     assert await extracted(role) == []
