@@ -10,9 +10,12 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from streams.memory.look import Looked
+
 _EN_CUT = re.compile(
-    r"(?<=[.!?;])\s|[—–]|\s-\s|\n|,?\s(?=(?:can|could|would|will) you\b)"
-    r"|,\s(?=(?:what|how|why|which|is|are|any)\b[^,]*\?)|:\s"
+    # It begins with a class, so that `re` skips all other characters; behind it one look back tells which it was.
+    r"[\s,:—–](?:(?<=[—–\n])|(?<=:)\s|(?<=[.!?;]\s)|(?<=\s)(?:-\s|(?=(?:can|could|would|will) you\b))"
+    r"|(?<=,)\s(?=(?:can|could|would|will) you\b|(?:what|how|why|which|is|are|any)\b[^,]*\?))"
 )
 _EN_ASKS = re.compile(  # and whatever holds a question mark
     r"^\W*(?:(?:ok|okay|also|and|so|but|please|then|now|or)\W+)*(?:can|could|would|will) (?:you|we|i)\b"
@@ -26,9 +29,9 @@ EN_REQUEST = re.compile(
     r"|suggest|provide|compare|find|come up|re-?phrase|do|draft|turn|convert|act|design|use|build|change|improve|expand"
     r"|elaborate|answer|fix|correct|paraphrase|define|calculate|solve|analy[sz]e|ask)\b"
 )
-_EN_FIRST = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|my|me|we|we're|our|we've|mine|myself)\b")
+_EN_FIRST = Looked(r"\b(?:i|i'm|i've|i'd|i'll|my|me|we|we're|our|we've|mine|myself)\b")
 # The speaker appears only as the one who asks: "I want to understand", "I'm drafting", "I saw".
-_EN_ERRAND = re.compile(
+_EN_ERRAND = Looked(
     r"\bi(?:'d| would)? (?:want|need|like) (?:you|to (?:know|see|ask|understand|learn|make|practice|write|create"
     r"|build|get))\b"
     r"|\bhelp me\b|\bi(?:'m| am) (?:trying|working|writing|looking|polishing|revising|drafting|preparing|building"

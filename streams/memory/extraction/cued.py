@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 from streams.memory.extraction.lang import CJK
+from streams.memory.look import Look
 
 _WORD = re.compile(r"[a-z]+")
 _CHINESE = re.compile(f"[{CJK}]")
@@ -16,14 +18,21 @@ class Cued:
     """Searches like its expression, but a text without Chinese only where it holds one of `words` (lower case, with no
     letter of a to z beside it): each English match has to hold one."""
 
-    __slots__ = ("_words", "expression")
+    __slots__ = ("_look", "_words", "expression")
 
     def __init__(self, words: str, expression: str) -> None:
         self.expression = re.compile(expression, re.IGNORECASE)
+        self._look = Look(self.expression)
         self._words = frozenset((*words.split(), _ANY_CHINESE))
 
     def search(self, text: str) -> re.Match[str] | None:
-        return None if self._words.isdisjoint(words_of(text)) else self.expression.search(text)
+        return self.expression.search(text) if self._may(text) else None
+
+    def finditer(self, text: str) -> Iterator[re.Match[str]]:
+        return self.expression.finditer(text) if self._may(text) else iter(())
+
+    def _may(self, text: str) -> bool:
+        return not self._words.isdisjoint(words_of(text)) and self._look.may(text)
 
 
 @lru_cache(maxsize=32)  # a sentence is asked about many times in a row

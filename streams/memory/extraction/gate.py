@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from streams.memory.extraction.lang import CJK, fold, is_chinese
 from streams.memory.extraction.material import is_code, strip_recalled, without_code
+from streams.memory.look import Looked
 
 _SYSTEM = re.compile(
     r"^\W*(?:you are (?:now )?(?:a|an|the|my)\b|your (?:role|task|job) is\b|(?:i want you to |you (?:are to|will"
@@ -115,7 +116,7 @@ _EN_EMPTY = _words(
     "prompt thats"
     " whos heres lets cant wont dont didnt isnt wasnt doesnt youve weve ive theyre hes shes"
 )
-_EN_YES_NO = re.compile(
+_EN_YES_NO = Looked(
     r"^\W*(?:yes|yeah|yea|yep|yup|sure|ok|okay|no|nope|nah|right|correct|exactly|absolutely|definitely|of course|"
     r"alright|perfect|great|fine|indeed|that'?s|that is|it'?s|it is|not (?:yet|now|really|at)|at the moment)\b",
     re.IGNORECASE,
@@ -128,9 +129,9 @@ _EN_DEAL = re.compile(
     r"|save|set|use|show|proceed|that|it)\b",
     re.IGNORECASE,
 )
-_EN_THANKS = re.compile(r"\b(?:thanks?|thank you|thx|appreciate|grateful|gratitude)\b", re.IGNORECASE)
+_EN_THANKS = Looked(r"\b(?:thanks?|thank you|thx|appreciate|grateful|gratitude)\b", re.IGNORECASE)
 # A statement about the speaker is more than manners, however it opens.
-_EN_ABOUT_ME = re.compile(
+_EN_ABOUT_ME = Looked(
     r"\b(?:i (?:am|was|have|had|live|work|love|hate|prefer|moved|used to|can'?t eat|don'?t (?:eat|drink|like)"
     r"|never|always)"
     r"|i[’']m (?!sure|all|good|fine|done|ok|glad|happy|set|not sure)|i[’']ve (?:been|got|had) (?!so |very )|my)\b"
@@ -158,7 +159,7 @@ _EN_REQUEST = re.compile(
     r"|\b(?:show|give|tell|look)\b",
     re.IGNORECASE,
 )
-_EN_DETAIL = re.compile(
+_EN_DETAIL = Looked(
     r"\d(?!00 ?(?:%|percent))|(?<=[a-z,;] )(?!Please|Thank|Yes|That|This|You|And|But|The|Will|Can|Not|Okay"
     r"|Great)[A-Z][a-z]{2,}|[\"“]|\b(?:a|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
     r"|dozen)\b(?= \w+s\b)"

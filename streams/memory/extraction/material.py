@@ -9,9 +9,10 @@ import re
 
 from streams.memory.extraction.cued import Cued
 from streams.memory.extraction.lang import is_chinese
+from streams.memory.look import Looked
 
 # Blocks that an agent prepends from its own memory: never new, whoever sends them back.
-RECALLED = re.compile(
+RECALLED = Looked(
     r"<(?P<tag>(?:recalled|relevant|retrieved|long[-_]?term|user|past)?[-_ ]?memor(?:y|ies)|memory[-_ ]context"
     r"|recall|turns)\b[^>]{0,200}>"
     r".*?(?:</(?P=tag)>|\Z)"
@@ -25,11 +26,11 @@ RECALLED = re.compile(
 # One of these is in each of them.
 _RECALLED_CUES = ("memor", "recall", "<turns", "fact", "note", "记忆")
 _CODE_BLOCK = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-LOG_LINE = re.compile(
+LOG_LINE = Looked(
     r"^\s*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|(?:\[\w+\]\s*)?(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|TRACE)\b[\s:\]|]"
     r"|Traceback \(most recent|File \"[^\"]+\", line \d|at [\w.$<>]+\(|[\w.]+Exception:|[\w.]+Error: |[\d.]+ - - \[)"
 )
-CODE_LINE = re.compile(
+CODE_LINE = Looked(
     r"[{};]\s*$|^\s*(?:def|class|import|from|return|if|for|while|public|private|function|const|let|var|#include"
     r"|SELECT|INSERT"
     r"|UPDATE|CREATE|package|using|elif|else|try|except|print)\b.*[:;(){}=<>]|^\s*</?\w+[^>]*>"

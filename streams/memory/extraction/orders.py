@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 
 from streams.memory.extraction.importance import STANDING
+from streams.memory.look import Looked
 
-_EN_ONCE = re.compile(
+_EN_ONCE = Looked(
     r"\b(?:this time(?: (?:around|round))?|(?:just |only )?this once|just for (?:now|today|tonight))\b", re.IGNORECASE
 )
 # A bare verb, then what it is done to: "cut the salt", "leave out onions", "make it spicier".
@@ -21,7 +22,7 @@ _EN_ORDER = re.compile(
     r"|half)\b|\w+er\b)",
     re.IGNORECASE,
 )
-_EN_MORE = re.compile(r"[,;:—–]|n['’]t\b|\b(?:not|no|because|since|so)\b", re.IGNORECASE)
+_EN_MORE = Looked(r"[,;:—–]|n['’]t\b|\b(?:not|no|because|since|so)\b", re.IGNORECASE)
 _EN_WORDS = 9
 _ZH_ORDER = re.compile(
     r"\W*(?:那|就|先|只|今天|今晚)*(?:请|麻烦|你|帮我|给我|替我)*(?:把|将)?[^，,。我们咱不别]{0,6}?(?:这次|这回|这一次)"

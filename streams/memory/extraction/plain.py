@@ -15,13 +15,14 @@ from streams.memory.extraction.lang import language
 from streams.memory.extraction.patterns.zh import KIN, SURNAME
 from streams.memory.extraction.plans import THIS_MOMENT
 from streams.memory.extraction.slots import SLOTS, Slot
+from streams.memory.look import Looked
 
 LONGEST = 200  # characters; longer messages are prose, in which such frames say little about the user
 _NEAR = timedelta(days=800)  # dates that are further away belong to history or fiction
 _DAYS = frozenset({"second", "minute", "hour", "daypart", "day", "workday", "weekend", "week", "fortnight"})
 
 # What is said to the assistant, about its text, or as a reaction to it, is no statement about the world.
-_EN_ADDRESSED = re.compile(
+_EN_ADDRESSED = Looked(
     r"\b(?:you|your|you['’]\w+|ya)\b|^\W*(?:it|that|this|these|those|there|which|what|so|not? (?!an?\b|\w+ \w+))\b"
     r"|\b(?:words?|lines?|sentences?|paragraphs?|characters?|essay|story|scene|rhymes?|version|option|tone|bullets?"
     r"|chapter (?:of|about)|output|prompt|text|format|title|section)\b",
@@ -32,7 +33,7 @@ _ZH_ADDRESSED = re.compile(
     r"|[字句段篇]|版(?!本)|语气|风格|剧情|情节|文案|标题|选项|随便|行吗|好吗"
 )
 
-_EN_RULE = re.compile(
+_EN_RULE = Looked(
     r"\b(?:must(?! (?:be (?:nice|hard|fun|great|so|tough)|have been))|may (?:not|never|only)|(?:has|have) to be"
     r"|(?:needs?|requires?) (?:to be|at least|an?|two|three|four|five|\d)"
     r"|(?:is|are) (?:not |never |only )?(?:allowed|permitted|required|mandatory|forbidden|prohibited|capped|limited)"
@@ -51,7 +52,7 @@ _ZH_RULE = re.compile(
     r"|(?:控制|限制)在|以内|不超过|(?:至少|最少)要?|一定要|要(?:附上?|带上?|先|提前|用|走|经过|写明)(?=\S)|不要(?:超过|给|让|动|碰|买|放|安排|打)\S"
     r"|^\W*别(?:再)?(?:给我|跟我|让我|在)\S{2,}"
 )
-_EN_RECURRING = re.compile(
+_EN_RECURRING = Looked(
     r"\b(?:every|each) (?:single |other |second )?(?:day|night|morning|evening|week|weekend|month|quarter|year"
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b"
     r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days\b|\bon (?:weekdays|weekends)\b"
@@ -63,7 +64,7 @@ _ZH_RECURRING = re.compile(
     r"|^\W*(?:平时|平常|一般|通常|周末)(?=\S{3})|我(?:一般|通常|平时|平常)|一(?:天|周|个?月)[一二两三四\d]次"
 )
 _EN_EXISTING = r"(?:the|our|my) [\w' -]{2,40}?|[a-z][\w-]*(?: [\w-]+){0,3}?"  # "the refund flow", "login page"
-_EN_PROGRESS = re.compile(
+_EN_PROGRESS = Looked(
     rf"^\W*(?:(?:ok|so|and|update|good news|bad news)\W+)*(?:{_EN_EXISTING})"
     r"(?:['’](?:s|re)| is| are| was| were| keeps?)"
     r"(?: now| finally| all| almost| nearly| still| already| not yet| half| fully)*"
@@ -80,7 +81,7 @@ _ZH_PROGRESS = re.compile(
     rf"|(?:上线|搞定|通过|完工|交付|收尾|封顶|定稿)了|[{_ZH_WORK}]到(?:了)?(?:第?[\d一二三四五六七八九十百]+|一半|最后)"
     r"|[\d一二三四五六七八九十]+%|百分之|完成了|(?:还|只)(?:剩|差)|卡在|进度"
 )
-_EN_CHANGE = re.compile(
+_EN_CHANGE = Looked(
     r"\b(?:has|have|had|was|were|is|are|been|got)? ?(?:moved|postponed|rescheduled|pushed(?: back)?|brought forward"
     r"|switched|changed|raised|increased|cut|extended|delayed|upgraded|renamed)(?: \w+){0,2} (?:to|until|from|by)\b",
     re.IGNORECASE,
@@ -92,7 +93,7 @@ _ZH_CHANGE = re.compile(
 _ZH_PLACED = re.compile(
     r"(?:订|定|设|放|安排|约|选|存|挂|租)(?:在|到)(?=\S{2})|(?:地点|位置|地址|会场|型号|编号|版本|型号)(?:是|在|为)"
 )
-_EN_USES = re.compile(
+_EN_USES = Looked(
     r"\b(?:we|i)(?:['’]re|['’]m| are| am)? (?:\w+ly |all |only |now |still )?(?:use|using|host|hosting|deploy|deploying"
     r"|run on|running on|store|build with|write in|rewriting|rewrite|migrat\w+|switch\w*|standardi[sz]ed?)\b"
     r" (?!(?:it|that|this|them|your?)\b)\S",
@@ -102,7 +103,7 @@ _ZH_USES = re.compile(
     r"(?:我们?|咱们?)?(?:都|一直|统一|平时)?(?:记|放|存|写|做)在\S{2,}里|(?:定|选)了?(?:用|走)\S{2,}|(?:[只都]|主要|一直|平时|目前|现在|统一)用\s?(?!的是|来|到|着)\S{2,}"
     r"|[^，。？我你您这那它]{2,10}(?:现在|目前)?用的(?:都|就|也)?是[^，。？什哪谁啥]{2,}"
 )
-_EN_TASTE = re.compile(
+_EN_TASTE = Looked(
     r"^\W*(?:(?:also|and|honestly|but|really)\W+)*(?:not )?(?:an? )?(?:big |huge |massive |great )?(?:fan of"
     r"|into|partial to|allergic to) \w|^\W*(?:can['’]?t stand|hate|love|adore|prefer) (?!it|that|this|how|when|what)\w"
     r"|^\W*\w+(?: \w+)? only(?:,? please)?(?=\W*$|,)|^\W*(?:no|never) \w+(?: \w+){0,2} for me\b",
@@ -111,7 +112,7 @@ _EN_TASTE = re.compile(
 _ZH_TASTE = re.compile(
     r"我(?:只|不|都|最|很少|从不|从来不|平时)?(?:吃|喝|穿|用|看(?![到见起来看])|听(?![说到])|坐|睡|起)\S{2,}|只(?:吃|喝|穿|坐|买)\S{2,}"
 )
-_EN_TO_DO = re.compile(
+_EN_TO_DO = Looked(
     r"^\W*(?:(?:and|also|then|still|so)\W+)*(?:still |really )?(?:have|need|got|gotta|plan|hoping)"
     r" (?:to )?(?!know|see|ask|understand|hear)(?:\w+) (?:\w+ )?\w",
     re.IGNORECASE,
@@ -122,16 +123,16 @@ _ZH_STATE = re.compile(
     r"|(?:月薪|年薪|工资|房租|房贷|车贷|存款|收入|租金|首付|身高|体重|鞋码|尺码|血型|定金|押金|学费)\S{0,6}[\d一二两三四五六七八九十百千万]"
     r"|(?:骨折|撕裂|突出|扭伤|发炎|溃疡|炎|症|结石|怀孕|手术|贫血|近视|高血压|糖尿病)"
 )
-_CODE = re.compile(
+_CODE = Looked(
     r"(?:\b(?:is|are|called|number|model|code)\W+|[:：是为叫]\W*)(?=[A-Z-]*\d)[A-Z]{1,6}-?[A-Z]?\d{3,}[A-Z\d-]*\b"
 )
 # Who does what, what is what: "Wei does the data part", "backend is Django", "hosted on Hetzner".
-_EN_SHARES = re.compile(
+_EN_SHARES = Looked(
     r"^\W*(?:and |but )?(?:i|we|(?:my|our) \w+|(?-i:[A-Z][a-z]+(?: [A-Z][a-z]+)?)) (?:does?|do|handles?|runs?|owns?"
     r"|covers?|manages?|takes? care of|looks? after|leads?|maintains?) (?:the|our|all|most of)\b \w",
     re.IGNORECASE,
 )
-_EN_NAMED = re.compile(
+_EN_NAMED = Looked(
     r"(?:^\W*|[,;] (?:and )?)(?:the |our |my )?(?:back-?end|front-?end|database|db|cache|server|hosting|host|stack"
     r"|repo|framework|cloud|provider|contractor|supplier|vendor|venue|hotel|airline|bank|insurer|dentist|plumber|builder|electrician"
     r"|caterer|agency|gym|client|sponsor|editor|publisher|landlord|landlady|accountant|lawyer)"
@@ -139,12 +140,12 @@ _EN_NAMED = re.compile(
     r"|\b(?:hosted|deployed|written) (?:on|in|at) (?-i:[A-Z])\w",
     re.IGNORECASE,
 )
-_EN_DECIDED = re.compile(
+_EN_DECIDED = Looked(
     r"(?<!\w )(?!(?:as|what|how|that|this|so|here|there|who|where|why|when|whatever|like|way|than|think|hope|say|if)\b)"
     r"(?:[\w'’.:$€£-]+ ){1,4}it is(?: then)?\W*$",
     re.IGNORECASE,
 )
-_EN_STARTED = re.compile(
+_EN_STARTED = Looked(
     r"^\W*(?:(?:we|i)(?:['’]ve| have)? )?(?:finally|just|at last) (?:started|finished|bought|sold|signed|booked|adopted"
     r"|passed|launched|quit|closed|ordered|paid off|submitted|shipped) (?!it\b|that\b|this\b|up\b|you)\w{2,}",
     re.IGNORECASE,
@@ -158,7 +159,7 @@ _ZH_SETTING = re.compile(
     r"(?:度|点|分贝|%|％|档|级|格|℃)?(?:左右)?就(?:行|好|可以|够)"
 )
 _EN_LEAD = r"^\W*(?:(?:yeah|yes|well|and|so|oh|ok|also|but|fun fact)\W+)*"
-_EN_SOMEBODY = re.compile(
+_EN_SOMEBODY = Looked(
     rf"{_EN_LEAD}(?:(?:he|she)(?:['’]s| is| was| has| had| works?| \w{{2,}}(?:s|ed))"
     r"|(?:my|our) (?:\w+ )?(?:wife|husband|spouse|partner|girlfriend|boyfriend|fianc[eé]e?|mother|father|mom|mum|dad"
     r"|parents?|son|daughter|kids?|child|children|brother|sister|uncle|aunt|cousin|nephew|niece|grand\w+|friend"
@@ -167,7 +168,7 @@ _EN_SOMEBODY = re.compile(
     r"(?: [A-Z][\w’'-]*| (?-i:[\u4e00-\u9fff]{2,4}))?(?:['’]s| is| are| was| has| have| will| \w{3,}(?:s|ed)))\b",
     re.IGNORECASE,
 )
-_EN_OWN_NAMED = re.compile(
+_EN_OWN_NAMED = Looked(
     r"\b(?:[Ii]|[Ww]e)(?:['’]\w+)? (?:\w+ ){1,5}?(?:with|at|for|to|by|from|under|on|in) (?:the )?(?!I\b)[A-Z][\w’'-]+"
 )
 _ZH_SOMEBODY = re.compile(
@@ -176,12 +177,12 @@ _ZH_SOMEBODY = re.compile(
     rf"|(?:总监|经理|主管|领导|老板|上司|负责人|对接人|联系人|组长|主任|老师|医生|教练|房东|同事|助理|搭档|院长|校长)"
     rf"(?:现在|目前)?(?:是|叫|换成了?)(?:{SURNAME}[\u4e00-\u9fff]{{1,3}}|[A-Z])"
 )
-_EN_EVENT = re.compile(
+_EN_EVENT = Looked(
     r"\b(?:is|are|starts?|begins?|ends?|opens?|leaves?|arrives?|runs?|due|booked|scheduled|planned|comes?|coming"
     r"|\w{3,}ing|takes place|got)\b|^\W*\w+ \w+ (?:on|at|next|this)\b",
     re.IGNORECASE,
 )
-_EN_DID = re.compile(
+_EN_DID = Looked(
     r"^\W*(?:(?:just|finally|and|so|also|we|i)\W+)*(?:signed|booked|bought|sold|moved|started|finished|broke|got"
     r"|went|came|met|saw|joined|left|quit|adopted|closed|passed|failed|paid|ordered|cancelled|canceled|had|took)\b",
     re.IGNORECASE,

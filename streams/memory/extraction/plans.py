@@ -8,6 +8,7 @@ from datetime import datetime
 from schemas import TimeRef
 from streams.memory.extraction.cued import Cued
 from streams.memory.extraction.slots import SLOTS, Slot
+from streams.memory.look import Looked
 
 _AHEAD = Cued(
     "i we my",
@@ -34,7 +35,7 @@ _DONE = Cued(
     r"|(?:完成|做完|写完|搞定|通过)了",
 )
 THIS_MOMENT = frozenset({"now", "right now", "just now", "现在", "目前", "此刻", "这会儿"})
-_ERRAND = re.compile(
+_ERRAND = Looked(
     r"\b(?:help me|can you|could you|write|draft|explain)\b|帮我|给我|你能|能不能|写一|推荐", re.IGNORECASE
 )
 

@@ -11,6 +11,7 @@ from streams.memory.extraction.gate import gate
 from streams.memory.extraction.importance import STANDING
 from streams.memory.extraction.material import own_words
 from streams.memory.extraction.sentences import sentences
+from streams.memory.look import Looked
 
 _DEICTIC = re.compile(
     # Not "legal was clear about that": there the rule itself has been said.
@@ -20,7 +21,7 @@ _DEICTIC = re.compile(
     r"|格式|方式|方法|[标標][准準]|[风風]格|[规規]矩)?(?:就行|就好|吧|了)?\W*$",
     re.IGNORECASE,
 )
-_PERSON = re.compile(
+_PERSON = Looked(
     r"\b[Mm]y (?:wife|husband|partner|girlfriend|boyfriend|mother|father|mom|mum|dad|son|daughter|brother|sister"
     r"|friend|boss|manager|colleague"
     r"|roommate|teacher|professor)(?: (?P<name>[A-Z][a-z]+))?"

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from streams.memory.look import Looked
+
 _SMALL = "of for in on at by to with from as"
 _NAME = r"[^,;!?()\n]{2,80}?"
 _OF = re.compile(
@@ -47,7 +49,7 @@ _PRONOUN = re.compile(
     r"|[Nn]othing|[Oo]ne|[Ss]ame|[Ff]irst|[Nn]ext|[Ll]ast"
     r"|[Oo]nly|[Bb]est|[Pp]roblem|[Rr]eason|[Pp]oint|[Ii]dea|[Gg]oal|[Rr]est|[Ll]et['’]?s?)(?:$| [a-z]|['’])"
 )
-_HEDGED = re.compile(
+_HEDGED = Looked(
     r"\b(?:I(?=['’]| [a-z])|i|you|we|me|my|your|please|can|could|would|should|might|maybe|perhaps"
     r"|if)\b"
 )

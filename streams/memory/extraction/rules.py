@@ -30,6 +30,7 @@ from streams.memory.extraction.slots import SLOTS, Slot
 from streams.memory.extraction.speakers import conditional, first_person, takes_back, unreal, without_quotations
 from streams.memory.extraction.statements import Statement, statements
 from streams.memory.extraction.timing import Timing, timing
+from streams.memory.look import Looked
 
 MAX_CANDIDATES = 5
 _LONG_TEXT = 2_000  # characters; longer events leave the event loop
@@ -388,7 +389,7 @@ _PREFERS = Cued(
     r"|always|never|usually|tend to|please|no more)\b"
     r"|喜欢|讨厌|偏好|想要|更想|不想|不要|别|习惯|最好|尽量|就按|就行|宁愿|受不了",
 )
-_WORKS = re.compile(
+_WORKS = Looked(
     r"\bi(?:['’]m| am|['’]ve been) (?:\w+ )?(?:work|writ|build|prepar|draft|edit|learn|study|finish|mak"
     r"|plann)\w*ing\b|我[^，。]{0,6}(?:在|正在)(?:写|做|准备|学|弄|整理|改)",
     re.IGNORECASE,

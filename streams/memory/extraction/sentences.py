@@ -17,13 +17,15 @@ _ABBREVIATION = re.compile(
     re.IGNORECASE,
 )
 _EMOJI = r"\U0001f300-\U0001faff\u2600-\u27bf"
+# It begins with a class, so that `re` skips all other characters; behind it one look back tells which it was.
 _BREAK = re.compile(
-    r"[。！？!?…]+[”’\"'」』）)]*\s*"  # full stops of both scripts with what closes after them
-    r"|\.+[”’\"')]*(?=\s|$|[" + CJK + r"])\s*"
-    r"|[；;](?=\s|[" + CJK + r"])\s*"
-    r"|[" + _EMOJI + r"]+[\ufe0f\u200d" + _EMOJI + r"]*\s*"
-    r"|[~～]+(?=\s|[" + CJK + r"]|$)\s*"
-    r"|\n\s*"
+    r"[。！？!?….；;~～\n" + _EMOJI + r"](?:"
+    r"(?<=[。！？!?…])[。！？!?…]*[”’\"'」』）)]*\s*"  # full stops of both scripts with what closes after them
+    r"|(?<=\.)\.*[”’\"')]*(?=\s|$|[" + CJK + r"])\s*"
+    r"|(?<=[；;])(?=\s|[" + CJK + r"])\s*"
+    r"|(?<=[" + _EMOJI + r"])[" + _EMOJI + r"]*[\ufe0f\u200d" + _EMOJI + r"]*\s*"
+    r"|(?<=[~～])[~～]*(?=\s|[" + CJK + r"]|$)\s*"
+    r"|(?<=\n)\s*)"
 )
 _SPACE_BETWEEN_CJK = re.compile(rf"(?<=[{CJK}])[ \u3000]+(?=[{CJK}])")
 _OPENING, _CLOSING = "“「『（(", "”」』）)"
@@ -137,7 +139,7 @@ def asks(text: str) -> bool:
 
 def _unpunctuated(sentence: Sentence) -> list[Sentence]:
     """A long Chinese line whose only breaks are spaces is several sentences."""
-    gaps = list(_SPACE_BETWEEN_CJK.finditer(sentence.text))
+    gaps = [] if sentence.text.isascii() else list(_SPACE_BETWEEN_CJK.finditer(sentence.text))
     if not gaps or any(mark in sentence.text for mark in "，,、"):
         return [sentence]
     parts: list[Sentence] = []

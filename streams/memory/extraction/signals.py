@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from streams.memory.extraction.clauses import EN_REQUEST, ZH_REQUEST, Clauses, clauses
 from streams.memory.extraction.speakers import without_quotations
+from streams.memory.look import Look
 
 _LONGEST = 4_000
 
@@ -33,17 +34,21 @@ class _Signal:
     find: Callable[[str], object | None] | None
 
 
-def _finder(expression: str | re.Pattern[str]) -> Callable[[str], object | None]:
+def _finder(compiled: re.Pattern[str]) -> Callable[[str], object | None]:
     """One that is anchored to the beginning is not looked for at every place."""
-    compiled = re.compile(expression)
     return compiled.match if compiled.pattern.startswith(("^", r"\A")) else compiled.search
 
 
 class _Table:
-    """Signals in order, looked up by the words of a text before any expression runs."""
+    """Signals in order. The words of a text and one look for all expressions tell which expressions to run."""
 
     def __init__(self, rows: tuple[tuple[str, float, str | None, str | re.Pattern[str] | None], ...]) -> None:
-        self._signals = tuple(_Signal(name, weight, _finder(e) if e else None) for name, weight, _, e in rows)
+        self.expressions = tuple(re.compile(e or "") for _, _, _, e in rows)
+        self._signals = tuple(
+            _Signal(name, weight, _finder(e) if e.pattern else None)
+            for (name, weight, _, _), e in zip(rows, self.expressions, strict=True)
+        )
+        self._look = Look(*self.expressions)
         self._always = frozenset(place for place, (_, _, words, _) in enumerate(rows) if not words)
         self._by_word: dict[str, set[int]] = {}
         for place, (_, _, words, _) in enumerate(rows):
@@ -54,6 +59,9 @@ class _Table:
         places = set(self._always)
         for word in _WORD.findall(folded):
             places |= self._by_word.get(word, _NONE)
+        may = self._look.which(folded)
+        if may is not None:
+            places.intersection_update(may)
         tried = (self._signals[place] for place in sorted(places))
         return [(s.weight, s.name) for s in tried if s.find is None or s.find(folded) is not None]
 

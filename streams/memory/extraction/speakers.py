@@ -29,7 +29,7 @@ _COUNTERFACTUAL = Cued(
     r"|^\W*(?:假如|假设|假使|要是我|倘若|万一|设想|比如|例如|譬如)|^\W*如果(?:我|你|他"
     r"|她)?[^，]{0,20}，?[^，]*(?:会|就能|就想|愿意)|假装|假定",
 )
-_CONDITION = re.compile(r"^\W*(?:and |but |so |ok,? |okay,? )?if\b|^\W*(?:那|但)?(?:如果|要是)", re.IGNORECASE)
+_CONDITION = Cued("if", r"^\W*(?:and |but |so |ok,? |okay,? )?if\b|^\W*(?:那|但)?(?:如果|要是)")
 _JOKE = Cued(
     "kidding jk joking",
     r"\b(?:just kidding|jk|(?:only|just|was|i['’]m) joking|kidding)\b|(?:开(?:个|的)?玩笑|逗你(?:玩)?|骗你的"
@@ -43,10 +43,10 @@ _TAKES_BACK = re.compile(
     re.IGNORECASE,
 )
 # Each character of the laughter is read in one way only: with "哈+" in a repetition thirty of them would take minutes.
-_KIDDING = re.compile(
-    r"(?:ha|lol|no|ok|[哈嘿]|\W)*(?:(?:i(?:['’]m| am| was) )?(?:just |only )?(?:kidding|joking)|jk)\b"
-    r"|(?:[哈嘿我]|\W|就是|只是)*(?:开(?:个|的)?玩笑|逗你(?:玩)?|骗你的|瞎说的|说着玩)",
-    re.IGNORECASE,
+_KIDDING = Cued(
+    "kidding joking jk",
+    r"^(?:ha|lol|no|ok|[哈嘿]|\W)*(?:(?:i(?:['’]m| am| was) )?(?:just |only )?(?:kidding|joking)|jk)\b"
+    r"|^(?:[哈嘿我]|\W|就是|只是)*(?:开(?:个|的)?玩笑|逗你(?:玩)?|骗你的|瞎说的|说着玩)",
 )
 _REPORTED = re.compile(
     r"^\W*(?:he|she|they|somebody|someone|people|everyone|the (?:article|book|author|news|report|movie|film"
@@ -56,16 +56,18 @@ _REPORTED = re.compile(
     re.IGNORECASE,
 )
 # What follows in the same clause is asked, denied or believed of the speaker, not stated by them.
-_NOT_STATED = re.compile(
+_NOT_STATED = Cued(
+    "whether if say said claim claimed mean meant thinks thought believes believed assumes assumed think believe "
+    "assume",
     r"\b(?:whether|ask(?:s|ed|ing)?\b[^,.;]{0,30}\bif|wonder(?:s|ed|ing)?\b[^,.;]{0,10}\bif"
     r"|(?:never|didn['’]?t|did not|don['’]?t|do not|doesn['’]?t|does not) (?:say|said|claim|claimed|mean|meant)"
     r"|(?:thinks|thought|believe[sd]|assume[sd]|(?:you|they|people|[a-z]{3,}s)(?: all)? (?:think|believe|assume))"
     r"(?= (?:that )?(?:i|we)\b))\b"
     r"|是否|是不是|以为|没(?:有)?说过?",
-    re.IGNORECASE,
 )
 _CLAUSE_END = re.compile(r"[,，;；.。!！?？\n]")
 _QUOTED_WHOLE = re.compile(r"^\W*[\"“「『].{8,}[\"”」』]\W*$", re.DOTALL)
+_OPENS_QUOTATION = re.compile('["“「『]')
 _QUOTATION = re.compile(r"[\"“「『][^\"“”「」『』\n]{0,400}[\"”」』]")
 
 
@@ -115,23 +117,30 @@ def unreal(sentence: str) -> str | None:
 
 def conditional(sentence: str) -> bool:
     """Opens with "if": it may tell what the speaker wants, but states no fact."""
-    return bool(_CONDITION.match(sentence))
+    return _CONDITION.search(sentence) is not None
 
 
 def not_stated(sentence: str) -> list[tuple[int, int]]:
     """The parts of a sentence that its speaker does not state: in quotation marks, or asked, denied, believed."""
-    parts = [(match.start() + 1, match.end() - 1) for match in _QUOTATION.finditer(sentence)]
+    quotations = _QUOTATION.finditer(sentence) if _quotes(sentence) else ()
+    parts = [(match.start() + 1, match.end() - 1) for match in quotations]
     for match in _NOT_STATED.finditer(sentence):
         end = _CLAUSE_END.search(sentence, match.end())
         parts.append((match.end(), end.start() if end else len(sentence)))
     return parts
 
 
+def _quotes(sentence: str) -> bool:
+    return _OPENS_QUOTATION.search(sentence) is not None
+
+
 def takes_back(sentence: str) -> bool:
     """Opens by saying that what was said just before was a joke."""
-    return _KIDDING.match(sentence) is not None
+    return _KIDDING.search(sentence) is not None
 
 
 def without_quotations(sentence: str) -> str:
     """The sentence with quoted words blanked out, same length: what is quoted was said by somebody else."""
+    if not _quotes(sentence):
+        return sentence
     return _QUOTATION.sub(lambda match: " " * len(match.group()), sentence)

@@ -56,7 +56,8 @@ class Statement:
 
 def statements(text: str, lang: str, speaker: str | None, named: str | None) -> list[Statement]:
     """All slots that a sentence fills, or the one relation that it says. `named`: whom "she" means, if known."""
-    reduced = contrast(_NAME_IN_QUOTES.sub(r"\g<name>", text))
+    # Names are told so in Chinese only.
+    reduced = contrast(text if text.isascii() else _NAME_IN_QUOTES.sub(r"\g<name>", text))
     found = list(_slots(reduced.text, lang, speaker, named))
     if len(found) > 1:
         # Each with its own words: two statements of one sentence are two memories.

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Literal
 
+from streams.memory.look import Look
 from streams.memory.timephrases.calendar import Span
 
 
@@ -98,6 +99,7 @@ class Token:
     end: int
 
 
+MOST_AHEAD = 200  # characters to the end of a clause that are looked at from each place where a token may begin
 IMPOSSIBLE = object()  # what a pattern reads from a date that does not exist: nothing, and none of its parts either
 
 
@@ -123,7 +125,9 @@ class Lexer:
 
     def __init__(self, patterns: Sequence[Pattern], starts: str) -> None:
         self._starts = re.compile(starts)
+        self.patterns = patterns
         self._patterns = [(p, re.compile(p.regex)) for p in patterns]
+        self._look = Look(*(regex for _, regex in self._patterns), anchored=True)
         # These say which pattern is the first to match at a place; groups are renamed, for patterns share their names.
         self._unions = {
             first: re.compile(
@@ -146,10 +150,7 @@ class Lexer:
                 position = token.end
 
     def _at(self, text: str, position: int) -> Token | None:
-        union = self._unions["digit" if "0" <= text[position] <= "9" else "other"].match(text, position)
-        if union is None or union.lastgroup is None:
-            return None
-        for pattern, regex in self._patterns[int(union.lastgroup[1:]) :]:
+        for pattern, regex in self._to_try(text, position):
             match = regex.match(text, position)
             if match and match.end() > position:
                 value = pattern.read(match)
@@ -158,6 +159,17 @@ class Lexer:
                 if value is not None:
                     return Token(pattern.kind, value, position, match.end())
         return None
+
+    def _to_try(self, text: str, position: int) -> Iterable[tuple[Pattern, "re.Pattern[str]"]]:
+        """The patterns that may match at a place, in order."""
+        if len(text) - position <= MOST_AHEAD:
+            may = self._look.which(text[position:])
+            if may is not None:
+                return [self._patterns[i] for i in sorted(may)]
+        union = self._unions["digit" if "0" <= text[position] <= "9" else "other"].match(text, position)
+        if union is None or union.lastgroup is None:
+            return ()
+        return self._patterns[int(union.lastgroup[1:]) :]
 
 
 def alternatives(words: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""Looking up words before searching loses no match."""
+"""Looking up words, or a look by RE2, before searching loses no match."""
 
 from __future__ import annotations
 

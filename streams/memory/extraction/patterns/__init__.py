@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
+
+from streams.memory.look import Looked
 
 Polarity = Literal["positive", "negative"]
 Operation = Literal["assert", "retract", "correct"]
@@ -25,7 +27,7 @@ class Pattern:
 
     attribute: str
     triggers: tuple[str, ...]
-    expression: re.Pattern[str]
+    expression: Looked
     value: str | None = None
     polarity: Polarity = "positive"
     operation: Operation = "assert"
@@ -62,7 +64,7 @@ class Wordings:
         polarity: Polarity = "positive",
         operation: Operation = "assert",
     ) -> Pattern:
-        expression = re.compile(f"{self._boundary}(?:{self.expand(short)})", re.IGNORECASE)
+        expression = Looked(f"{self._boundary}(?:{self.expand(short)})", re.IGNORECASE)
         return Pattern(attribute, tuple(triggers.split()), expression, value, polarity, operation)
 
 
@@ -76,6 +78,9 @@ class Table:
             for trigger in pattern.triggers:
                 self._by_trigger.setdefault(trigger, []).append(place)
         self._by_word = by_word
+
+    def __iter__(self) -> Iterator[Pattern]:
+        return iter(self._patterns)
 
     def matching(self, folded: str) -> list[Pattern]:
         """The patterns worth trying on a folded text, in order of precedence."""
