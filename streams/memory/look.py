@@ -2,8 +2,10 @@ r"""A first look at a text by RE2: may an expression match it at all?
 
 `re` tries every alternative at every place. RE2 reads a text once, whatever it looks for, but knows neither look-around
 nor back references, and counted repetitions make its automata large. So those are left out or loosened: a look says
-"may" or "no", and `re` has the last word. In a text with letters beyond ASCII everything may be, for `\w` and `\b` of
-RE2 know ASCII only; what else is not ASCII (’ “ — 😀) is one and the same character to it.
+"may" or "no", and `re` has the last word.
+
+Classes such as `\w` and `\b` are ASCII to RE2. In a text whose letters and spaces are, everything else (’ “ — 😀)
+counts as one and the same character; for other texts there is a second form, looser except with `re.ASCII`.
 """
 
 from __future__ import annotations
@@ -17,14 +19,13 @@ import re2
 
 # Of the automaton of one look. When it is full RE2 begins anew, which costs time and no result.
 _MAX_BYTES: Final = 8 << 20
-_OTHER: Final = r"\xff"  # any character that is not ASCII
-_SPACE: Final = r"\s\x0b\x1c-\x1f"  # RE2's \s has fewer
 _CHARACTER: Final = r"(?:\\u[0-9a-fA-F]{4}|\\U[0-9a-fA-F]{8}|[^\x00-\x7f])"
 _TOKEN = re.compile(
     r"(?P<class>\[\^?\]?(?:\\.|[^\]\\])*\])"
     r"|(?P<around>\(\?(?:<?[=!]))"
     r"|(?P<again>\(\?P=\w+\)|\\[1-9])"
-    r"|(?P<space>\\s)"
+    r"|(?P<kind>\\[sdw])"
+    r"|(?P<edge>\\[bB])"
     r"|(?P<end>\\Z|\$)"
     rf"|(?P<other>{_CHARACTER})"
     r"|\\."
@@ -33,14 +34,21 @@ _TOKEN = re.compile(
     r"|(?P<times>\{\d+(?:,\d*)?\}\??)",
     re.DOTALL,
 )
-_OF_CLASS = re.compile(rf"{_CHARACTER}(?:-{_CHARACTER})?")
+_ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))")
+_RANGE_BEYOND = re.compile(rf"{_CHARACTER}(?:-{_CHARACTER})?")
+_KIND = re.compile(r"\\[sdw]")
 _BEYOND = re.compile(r"[^\x00-\x7f]")
 _LETTER_OR_SPACE_BEYOND = re.compile(r"(?:\w|\s)(?<![\x00-\x7f])")
+# The simple case folding of RE2 knows no dotless i.
+_AS_I = re.compile("[\u0130\u0131]")
+_ANYTHING: Final = r"(?s:.)*"
 _NONE: Final[tuple[int, ...]] = ()
 
 
-def loosened(expression: re.Pattern[str]) -> str:
+def loosened(expression: re.Pattern[str], *, wide: bool = False) -> str:
     r"""An expression for RE2 that is found in every text that `expression` is found in, and in more.
+
+    `wide`: for texts in UTF-8, else for what stands for them in Latin-1 (see `_seen`).
 
     >>> print(loosened(re.compile(r"(?<!\d)(?P<q>['’])ab{2,3}(?=c)$")))
     (?P<q>['\xff])ab+(?:\n?\z)
@@ -62,7 +70,7 @@ def loosened(expression: re.Pattern[str]) -> str:
                 around = 0
                 continue
         if not around:
-            out.append(_loosened(kind, token.group(), expression.flags))
+            out.append(_loosened(kind, token.group(), expression.flags, wide))
     out.append(expression.pattern[position:])
     flags = "".join(
         name for name, flag in (("i", re.IGNORECASE), ("s", re.DOTALL), ("m", re.MULTILINE)) if expression.flags & flag
@@ -70,18 +78,19 @@ def loosened(expression: re.Pattern[str]) -> str:
     return (f"(?{flags})" if flags else "") + "".join(out)
 
 
-def _loosened(kind: str | None, said: str, flags: int) -> str:
+def _loosened(kind: str | None, said: str, flags: int, wide: bool) -> str:
+    unicode = wide and not flags & re.ASCII
     match kind:
         case "class":
-            # What a class leaves out must not leave out all that is not ASCII.
-            said = _OF_CLASS.sub("" if said.startswith("[^") else lambda _: _OTHER, said)
-            return r"[\x00-\xff]" if said == "[^]" else said.replace(r"\s", _SPACE)
+            return _class(said, wide, unicode)
+        case "kind":
+            return f"[{_kind(said, unicode)}]"
         case "other":
-            return _OTHER
+            return _escaped(said) if wide else _one(said)
+        case "edge" if unicode or said == r"\B":
+            return ""
         case "again":
-            return r"[\x00-\xff]*"
-        case "space":
-            return f"[{_SPACE}]"
+            return _ANYTHING
         case "end" if not (said == "$" and flags & re.MULTILINE):
             return r"(?:\n?\z)" if said == "$" else r"\z"
         case "times":
@@ -89,45 +98,83 @@ def _loosened(kind: str | None, said: str, flags: int) -> str:
     return said
 
 
+def _class(said: str, wide: bool, unicode: bool) -> str:
+    excludes = said.startswith("[^")
+    if not wide:
+        # What a class leaves out must not leave out all that is not ASCII.
+        said = _RANGE_BEYOND.sub("" if excludes else lambda found: _one(found.group()), said)
+        if said == "[^]":
+            return r"[\x00-\xff]"
+    said = _KIND.sub(lambda found: _kind(found.group(), unicode and not excludes), _escaped(said))
+    # Not "no letter": RE2 knows fewer letters.
+    return f"(?:{said}|[^\\x00-\\x7f])" if unicode and excludes and re.search(r"\\[WDS]", said) else said
+
+
+def _one(beyond: str) -> str:
+    """For a character or a range beyond ASCII: \\xff, and \\xfe for a letter or a space, which is in no such text."""
+    character = chr(int(beyond[2:], 16)) if beyond.startswith("\\") and len(beyond) in (6, 10) else beyond
+    return r"\xfe" if len(character) == 1 and (character.isalnum() or character.isspace()) else r"\xff"
+
+
+def _kind(said: str, unicode: bool) -> str:
+    # RE2's \s has fewer characters.
+    ascii_only = r"\s\x0b\x1c-\x1f" if said == r"\s" else said
+    return ascii_only + r"\x{80}-\x{10ffff}" if unicode else ascii_only
+
+
+def _escaped(said: str) -> str:
+    return _ESCAPED.sub(lambda found: rf"\x{{{found[1] or found[2]}}}", said)
+
+
 class Look:
     """Which of several expressions may be found in a text, or at its beginning. Compiled when it is first needed."""
 
-    __slots__ = ("_anchored", "_expressions", "_set")
+    __slots__ = ("_anchored", "_expressions", "_sets")
 
     def __init__(self, *expressions: re.Pattern[str], anchored: bool = False) -> None:
         self._expressions = expressions
         self._anchored = anchored
-        self._set: re2.Set | None = None
+        self._sets: list[re2.Set | None] = [None, None]
 
     def may(self, text: str) -> bool:
         """Whether any of them may be."""
-        seen = _seen(text)
-        return seen is None or bool((self._set or self._compiled()).Match(seen))
+        return bool(self.which(text))
 
-    def which(self, text: str) -> Sequence[int] | None:
-        """The places of those that may be, in any order; None for all of them."""
-        seen = _seen(text)
-        return None if seen is None else (self._set or self._compiled()).Match(seen) or _NONE
+    def which(self, text: str) -> Sequence[int]:
+        """The places of those that may be, in any order."""
+        wide, seen = _seen(text)
+        return (self._sets[wide] or self._compiled(wide)).Match(seen) or _NONE
 
-    def _compiled(self) -> re2.Set:
+    def _compiled(self, wide: bool) -> re2.Set:
         options = re2.Options()
         options.log_errors = False
         options.max_mem = _MAX_BYTES
-        options.encoding = re2.Options.Encoding.LATIN1
+        if not wide:
+            options.encoding = re2.Options.Encoding.LATIN1
         made = re2.Set.MatchSet(options) if self._anchored else re2.Set.SearchSet(options)
         for expression in self._expressions:
-            made.Add(loosened(expression))
+            try:
+                made.Add(loosened(expression, wide=wide))
+            except re2.error:  # what neither form knows
+                made.Add(_ANYTHING)
         made.Compile()
-        self._set = made
+        self._sets[wide] = made
         return made
 
 
+def forget() -> None:
+    """Keep nothing of the texts that were looked at."""
+    _seen.cache_clear()
+
+
 @lru_cache(maxsize=64)  # a sentence is looked at many times in a row
-def _seen(text: str) -> bytes | None:
-    """What RE2 sees of a text; None when that is not enough."""
+def _seen(text: str) -> tuple[bool, bytes]:
+    """Whether a text needs the wide form, and what RE2 sees of it."""
     if text.isascii():
-        return text.encode()
-    return None if _LETTER_OR_SPACE_BEYOND.search(text) else _BEYOND.sub("\xff", text).encode("latin-1")
+        return False, text.encode()
+    if _LETTER_OR_SPACE_BEYOND.search(text):
+        return True, _AS_I.sub("i", text).encode("utf-8", "replace")
+    return False, _BEYOND.sub("\xff", text).encode("latin-1")
 
 
 class Looked:

@@ -31,8 +31,8 @@ def _expressions() -> Iterator[tuple[str, re.Pattern[str]]]:
 
 
 EXPRESSIONS = dict(_expressions())
-# What RE2 sees: ASCII, and everything that is neither a letter nor a space as one character.
-SEEN = st.one_of(st.characters(max_codepoint=127), st.sampled_from("’“”—–…€😀，。"))
+# ASCII, what counts as one character, and letters and spaces beyond.
+SEEN = st.one_of(st.characters(max_codepoint=127), st.sampled_from("’“”—–…€😀，。"), st.sampled_from("éß中文\u3000ı"))
 AROUND = st.text(SEEN, max_size=6)
 
 
@@ -61,18 +61,26 @@ def test_whatever_an_expression_matches_is_seen(name: str, data: st.DataObject) 
         (r"\bété\b", "l'été"),
         (r"[\u4e00-\u9fff]{2}", "中文"),
         (r"^b", "a\nb"),
+        (r"\w{3}\b", "für"),
+        (r"(?<!\S)[^\W\d]{2}\s\d", "中文\u3000３"),
+        (r"(?i)pin", "PıN"),
+        (r"[^，\s]了", "好了"),
+        (r"(?a)\bpin\b", "我的pin是"),
+        (r"(?s)a(?P<x>.)(?P=x)b", "a中中b"),
         (r"\b(?:is|model)\W+(?=[A-Z-]*\d)[A-Z]{1,6}-?[A-Z]?\d{3,}\b", "the model is XPS-1234."),
     ],
 )
 def test_what_re2_reads_otherwise(expression: str, text: str) -> None:
     compiled = re.compile(expression, re.MULTILINE if expression.startswith("^") else 0)
     assert compiled.search(text)
-    assert Look(compiled).may(text)
+    for around in ("", "é", "中", "’"):
+        if compiled.search(around + text + around):
+            assert Look(compiled).may(around + text + around)
 
 
 def test_a_look_tells_which() -> None:
     look = Look(*map(re.compile, (r"tea(?=s)", r"\bcoffee\b", r"milk{2}")))
-    assert sorted(look.which("Tea? teapot and coffee") or ()) == [0, 1]
-    assert look.which("water") == ()
-    assert look.which("茶") is None
+    assert sorted(look.which("teas and coffee")) == [0, 1]
+    assert sorted(look.which("喝 coffee 吗")) == [1]
+    assert list(look.which("water")) == list(look.which("茶")) == []
     assert Looked(r"\bcoffee\b").search("decoffeed") is None

@@ -59,9 +59,7 @@ class _Table:
         places = set(self._always)
         for word in _WORD.findall(folded):
             places |= self._by_word.get(word, _NONE)
-        may = self._look.which(folded)
-        if may is not None:
-            places.intersection_update(may)
+        places.intersection_update(self._look.which(folded))
         tried = (self._signals[place] for place in sorted(places))
         return [(s.weight, s.name) for s in tried if s.find is None or s.find(folded) is not None]
 

@@ -12,6 +12,7 @@ from itertools import islice
 from types import MappingProxyType
 
 from streams.errors import ConfigurationError
+from streams.memory.look import Look, forget
 from streams.memory.redaction.model import Action, Hit, Redaction, Span
 from streams.memory.redaction.placeholders import DROPPED, PLACEHOLDER
 from streams.memory.redaction.policy import Policy, Rule
@@ -44,6 +45,7 @@ class Redactor:
         self.policy = policy
         plugins = [from_plugin(name) for name in policy.plugins]
         self._recognizers: tuple[Recognizer, ...] = (*BUILTIN, *map(from_pattern, policy.custom), *plugins)
+        self._triggers = Look(*(recognizer.trigger for recognizer in self._recognizers))
         known = frozenset().union(*(recognizer.entities for recognizer in self._recognizers))
         unknown = policy.rules.keys() - known
         if unknown:
@@ -84,12 +86,17 @@ class Redactor:
 
         `known` are secrets that were told before (value as a view shows it, to entity): they are found without a word.
         """
+        try:
+            return self._found(text, known)
+        finally:
+            forget()
+
+    def _found(self, text: str, known: Mapping[str, str]) -> tuple[Span, ...]:
         view = View(text)
         hits: list[Hit] = []
-        for recognizer in self._recognizers:
-            # Most texts hold none of what most recognizers begin with.
-            if recognizer.trigger.search(view.text):
-                hits.extend(recognizer.hits(view.text))
+        # Most texts hold none of what most recognizers begin with.
+        for place in sorted(self._triggers.which(view.text)):
+            hits.extend(self._recognizers[place].hits(view.text))
         if not hits and not known:
             return ()
         owners = strongest(hits)
@@ -176,6 +183,12 @@ class RedactionSession:
 
     def redact(self, text: str) -> Redaction:
         """Redact one text of the event. What comes out holds nothing that a second look would find."""
+        try:
+            return self._redacted(text)
+        finally:
+            forget()
+
+    def _redacted(self, text: str) -> Redaction:
         spans = self._redactor.find(text, self._secrets)
         if not spans or self._redactor.policy.mode == "report":
             return Redaction(text, spans)

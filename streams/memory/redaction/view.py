@@ -12,6 +12,7 @@ import re
 import unicodedata
 from bisect import bisect_right
 
+from streams.memory.look import Look
 from streams.memory.redaction.placeholders import PLACEHOLDER
 
 BARRIER = "\ufffc"
@@ -71,9 +72,11 @@ _HAN_DIGIT = re.compile(rf"[{_HAN}]|[{_INVISIBLE}]+")
 _HIDDEN = re.compile(rf"[{_INVISIBLE}]+")
 _WORD_DIGIT = re.compile(_WORDS, re.IGNORECASE)
 # The edits are rare: most texts have none of these and are their own view.
-_MAY_EDIT = re.compile(
-    rf"[\[&{_INVISIBLE}]|[{_HAN}].?.?[0-9{_HAN}]|[0-9].?.?[{_HAN}]|\b(?:{_WORDS})\b[\s,.\-]{{1,3}}\b(?:{_WORDS})\b",
-    re.IGNORECASE,
+_MAY_EDIT = Look(
+    re.compile(
+        rf"[\[&{_INVISIBLE}]|[{_HAN}].?.?[0-9{_HAN}]|[0-9].?.?[{_HAN}]|\b(?:{_WORDS})\b[\s,.\-]{{1,3}}\b(?:{_WORDS})\b",
+        re.IGNORECASE,
+    )
 )
 
 
@@ -88,7 +91,7 @@ class View:
         self._starts: list[int] = [0]
         self._origins: list[int] = [0]
         self._ends: list[int | None] = [None]
-        self.text = self._edit(folded) if _MAY_EDIT.search(folded) else folded
+        self.text = self._edit(folded) if _MAY_EDIT.may(folded) else folded
 
     def _edit(self, folded: str) -> str:
         out: list[str] = []

@@ -163,9 +163,7 @@ class Lexer:
     def _to_try(self, text: str, position: int) -> Iterable[tuple[Pattern, "re.Pattern[str]"]]:
         """The patterns that may match at a place, in order."""
         if len(text) - position <= MOST_AHEAD:
-            may = self._look.which(text[position:])
-            if may is not None:
-                return [self._patterns[i] for i in sorted(may)]
+            return [self._patterns[i] for i in sorted(self._look.which(text[position:]))]
         union = self._unions["digit" if "0" <= text[position] <= "9" else "other"].match(text, position)
         if union is None or union.lastgroup is None:
             return ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from streams.memory.look import Looked
 from streams.memory.redaction.model import Hit
 from streams.memory.redaction.recognizers.base import LABELLED, Recognizer
 
@@ -13,7 +14,7 @@ _ROOM = (
     r"门))?(?:\s?[0-9]{1,3}\s?[层楼])?"
     r"(?:\s?[A-Za-z]?[0-9]{2,5}[A-Za-z]?\s?(?:室|房|户|号)?)?"
 )
-_NUMBER_ZH = re.compile(
+_NUMBER_ZH = Looked(
     # a street with a number, and the building behind it
     r"(?:大道|大街|胡同|[路街道巷弄里村庄])[东西南北中]?(?:[一二三四五六七八九十0-9]{1,2}段|"
     r"[段路])?\s?[0-9]{1,5}(?:[\-之][0-9]{1,4})?\s?(?:[号號]院?|弄)"
@@ -33,7 +34,7 @@ _KIND = (
     r"Highway|Hwy|Parkway|Pkwy|"
     r"Crescent|Cres|Close|Alley|Trail|Circle|Cir)"
 )
-_STREET_EN = re.compile(
+_STREET_EN = Looked(
     r"(?<![0-9A-Za-z.,:/$€£\-])[0-9]{1,6}[A-Za-z]?,? (?:[NSEW]\.? |North |South |East |"
     r"West )?(?:(?:[A-Z][\w'’.\-]{0,24}|[0-9]{1,3}(?:st|nd|rd|th)) ){1,4}"
     + _KIND

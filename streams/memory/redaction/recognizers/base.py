@@ -20,7 +20,8 @@ class Recognizer:
     """A pure function from a folded text (see `view`) to findings in it.
 
     `trigger` is a cheap search that is done first. `find` is called with what lies within `reach` characters of a
-    trigger, and with the whole text when `reach` is None; it must take time linear in what it is given.
+    trigger; with the whole text when that is no longer, or `reach` is None, and the trigger may be in it. It must take
+    time linear in what it is given.
     """
 
     name: str
@@ -30,10 +31,9 @@ class Recognizer:
     reach: int | None = 400
 
     def hits(self, text: str) -> Iterator[Hit]:
-        """The findings in `text`."""
+        """The findings in `text`, in which the trigger may be."""
         if self.reach is None or len(text) <= self.reach:
-            if self.trigger.search(text):
-                yield from self.find(text)
+            yield from self.find(text)
             return
         for start, end in self._windows(text, self.reach):
             for hit in self.find(text[start:end]):

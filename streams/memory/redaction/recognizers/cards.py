@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from stdnum import bitcoin, iban, luhn
 from stdnum.iso7064 import mod_97_10
 
+from streams.memory.look import Looked
 from streams.memory.redaction.model import Hit
 from streams.memory.redaction.recognizers.base import CERTAIN, LABELLED, Recognizer, before
 from streams.memory.redaction.recognizers.numbers import OTHER_NUMBER, Run, runs, stands_alone
@@ -50,7 +51,7 @@ _USUAL = frozenset(
         (4, 4, 4, 1),
     }
 )
-_CARD = re.compile(
+_CARD = Looked(
     r"(?:卡|visa|master ?card|amex|american express|银联|union ?pay|maestro|jcb|discover|diners|card|credit|debit|\bcc)"
     r"[^\d\n。！？]{0,24}$"
 )
@@ -114,7 +115,7 @@ def _cards(text: str) -> Iterator[Hit]:
             yield Hit("bank_card", start, end, LABELLED)
 
 
-_CVV = re.compile(
+_CVV = Looked(
     r"(?:\bcvv2?|\bcvc2?|\bcvn2?|\bcid|card verification (?:code|value|number)|security code|安全码|"
     r"背面(?:的)?(?:后)?(?:三|"
     r"3)位(?:数字?|码)?|"
@@ -124,16 +125,16 @@ _CVV = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 # Beside a number that is a card nothing needs a name: "5387 …, 11/27, 268".
-_BESIDE = re.compile(
-    r"[0-9]{3}[ ,;/，、]{1,4}(?P<expiry>(?:0[1-9]|1[0-2]) ?/ ?(?:20)?[2-4][0-9])?(?(expiry)[ ,;/，、]{1,4})"
+_BESIDE = Looked(
+    r"[0-9]{3}[ ,;/，、]{1,4}(?:(?P<expiry>(?:0[1-9]|1[0-2]) ?/ ?(?:20)?[2-4][0-9])[ ,;/，、]{1,4})?"
     r"(?:(?:sec(?:urity)? )?(?:code|cv[cv]?2?)[\s:：]{1,3}|[后末]三位[\s:：是]{0,3})(?P<cvv>[0-9]{3,4})(?![0-9A-Za-z])"
     r"|[0-9]{3}[ ,;/，、]{1,4}(?P<only>(?:0[1-9]|1[0-2]) ?/ ?(?:20)?[2-4][0-9])(?![0-9/])",
     re.IGNORECASE,
 )
-_BACK_ZH = re.compile(
+_BACK_ZH = Looked(
     r"(?:背面|签名栏|卡片?(?:背|后)面?)[^\d\n。]{0,10}?(?:三|3)位(?:数字?|码)?[\s:：是为]{0,3}(?P<value>[0-9]{3})(?![0-9A-Za-z])"
 )
-_EXPIRY = re.compile(
+_EXPIRY = Looked(
     r"(?:\bexp(?:\.|iry|ires?|iration)?(?: ?date)?|valid (?:thru|through|until|to)|good thru|有效期限?|到期日?|截止日?)"
     r"(?:[\s:：=.]|is|on|to|至|到|是|为){0,6}"
     r"(?P<value>(?:0[1-9]|1[0-2]) ?[/\-.] ?(?:20)?[2-4][0-9]|20[2-4][0-9] ?[/\-.年] ?(?:0[1-9]|1[0-2]))(?![0-9/\-])",
@@ -158,7 +159,7 @@ def _beside(text: str) -> Iterator[Hit]:
             yield Hit("card_expiry", *found.span("value"), LABELLED)
 
 
-_IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}[0-9]{2}(?:[ \-]?[A-Za-z0-9]){11,30}(?![A-Za-z0-9@])")
+_IBAN = Looked(r"(?<![A-Za-z0-9])[A-Za-z]{2}[0-9]{2}(?:[ \-]?[A-Za-z0-9]){11,30}(?![A-Za-z0-9@])")
 _IBAN_LABEL = re.compile(r"\biban\b[^\n]{0,24}$")
 
 
@@ -199,7 +200,7 @@ def _ibans(text: str) -> Iterator[Hit]:
                 yield Hit("iban", found.start(), found.start() + solid.end(), LABELLED)
 
 
-_ACCOUNT = re.compile(
+_ACCOUNT = Looked(
     r"(?:\b(?:bank )?(?:account|acct|a/c)(?: ?(?:no\.?|number|num|#))|\bbank account|\brouting(?: number)?|\bacc:|"
     r"\baccounts? like|银行账[号户]|银行帐[号户]|"
     r"收款账[号户]|对公账[号户]|开户账[号户]|账号|帐号|账户|社保号|公积金账号)"
@@ -214,7 +215,7 @@ def _accounts(text: str) -> Iterator[Hit]:
         yield Hit("bank_account", *found.span("value"), LABELLED)
 
 
-_WALLET = re.compile(
+_WALLET = Looked(
     r"(?<![A-Za-z0-9])(?:[13][1-9A-HJ-NP-Za-km-z]{25,34}|bc1[02-9ac-hj-np-z]{11,71}|0x[0-9a-fA-F]{40})(?![A-Za-z0-9])"
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from streams.memory.look import Looked
 from streams.memory.redaction.model import Hit
 from streams.memory.redaction.recognizers.base import LABELLED, Recognizer, before
 
@@ -28,14 +29,14 @@ _LINK_ZH = (
     r"(?:[\s:：=,，\"'(（\[【\-]|就?是|为|应该是|换成|变成|改成|给你|发的是|收到的?|到了|来了|如下|了|刚才的?|"
     r"刚刚|我的?|这个|那个|新的|现在|code|no\.?){0,6}"
 )
-_AFTER_ZH = re.compile(_ZH + _LINK_ZH + rf"(?P<value>{_DIGITS}|{_MIXED})" + _END)
-_BEFORE_ZH = re.compile(
+_AFTER_ZH = Looked(_ZH + _LINK_ZH + rf"(?P<value>{_DIGITS}|{_MIXED})" + _END)
+_BEFORE_ZH = Looked(
     rf"(?<![0-9A-Za-z.\-/])(?P<value>{_DIGITS})(?![0-9A-Za-z])"
     rf"(?:\s?(?:就?是|为|作为|[(（，,]|这个|那个|这是|才是)\s?[^\d\n。！？]{{0,12}}?(?:登[录陆]|注册|支付|短信|"
     rf"手机)?{_ZH}"
     r"|\s?(?:来|去)?(?:登[录陆]|完成验证|进行验证|验证身份|完成登[录陆]))"
 )
-_USE_ZH = re.compile(
+_USE_ZH = Looked(
     rf"(?:输入?|填写?|用|使用|回复)(?:一下|"
     rf"上)?\s?(?P<value>{_DIGITS})(?![0-9A-Za-z])\s?[^\d\n。！？]{{0,6}}?(?:登[录陆]|验证|激活|确认)"
 )
@@ -64,7 +65,7 @@ _LINK_EN = (
     r"(?:[\s:：=,\"'(\[\-#]|is|was|are|says|shows|now|it's|it is|by sms|via sms|they (?:texted|sent|gave) me|"
     r"(?:for|on|to|from|in) [A-Za-z.]{1,20}|you requested|below|the|your|my){0,8}"
 )
-_AFTER_EN = re.compile(
+_AFTER_EN = Looked(
     _EN
     + r"(?![a-z])"
     + _LINK_EN
@@ -72,7 +73,7 @@ _AFTER_EN = re.compile(
     rf"(?<=[:\" ])(?=[a-z]{{0,9}}[0-9])[a-z0-9]{{3,5}}-[a-z0-9]{{3,5}})" + _END,
     re.IGNORECASE | re.ASCII,
 )
-_BEFORE_EN = re.compile(
+_BEFORE_EN = Looked(
     rf"(?<![0-9A-Za-z.\-/])(?P<value>{_DIGITS})(?![0-9A-Za-z])[\"')]?"
     r"(?:\s?[(\-,]?\s?(?:is|was|are)?\s?(?:your|the|my|a|an)?\s?[^\d\n.!?]{0,30}?(?<!promo )(?<!zip )(?<!area )"
     r"(?:\b(?:verification|verify|confirmation|security|login|log-in|sign-in|one-time|otp|authentication|activation|"
@@ -81,41 +82,41 @@ _BEFORE_EN = re.compile(
     r"\sas your\s[^\d\n.!?]{0,20}?(?:code|password|pin))",
     re.IGNORECASE | re.ASCII,
 )
-_USE_EN = re.compile(
+_USE_EN = Looked(
     rf"\b(?:use|enter|type|input|reply with|confirm with|submit)\s(?:the\s)?(?:(?:this\s)?(?:code|pin|"
     rf"otp)\s)?[(\"']?(?P<value>{_DIGITS})[)\"']?(?![0-9A-Za-z])"
     r"\s(?:to|as|for|on)\s[^\d\n.!?]{0,30}?(?:log|sign|verify|verif|confirm|authenticat|reset|activat|unlock|access|"
     r"password|code|pin)",
     re.IGNORECASE | re.ASCII,
 )
-_FROM_EN = re.compile(
+_FROM_EN = Looked(
     rf"\b(?:the|my|your|this|that|a|here'?s? (?:is )?the)\s(?P<what>(?:[\w\-]{{2,16}}\s){{0,2}})"
     rf"(?:code|pin|otp)(?=[\s,])(?!\s(?:base|review|coverage|path|line|snippet|block|freeze))"
     rf"(?P<gap>[^\d\n.!?]{{0,36}}?)(?:\bis|\bwas|\bit['’]?s|:|=)\s?[\"'(]?(?P<value>{_DIGITS})(?:\#|(?![A-Za-z0-9@#])){_END}",
     re.IGNORECASE | re.ASCII,
 )
-_WITH_EN = re.compile(
+_WITH_EN = Looked(
     rf"\b(?:in|verify|confirm|authenticate|unlock|it) with (?:the |this |my |your )?(?:code|pin|"
     rf"otp) (?P<value>{_DIGITS})(?![0-9A-Za-z])",
     re.IGNORECASE | re.ASCII,
 )
-_NEAR_ZH = re.compile(rf"{_ZH}(?P<gap>[^\d。！？\n；A-Za-z]{{0,16}})(?P<value>{_DIGITS})" + _END)
-_LOOSE_ZH = re.compile(
+_NEAR_ZH = Looked(rf"{_ZH}(?P<gap>[^\d。！？\n；A-Za-z]{{0,16}})(?P<value>{_DIGITS})" + _END)
+_LOOSE_ZH = Looked(
     rf"(?:(?<![编号页代邮条价数尺密起扫二])码\s?(?:是|为|[:：])|验证[^\d。\n，,]{{0,10}}(?:是|为|"
     rf"[:：]))\s?(?P<value>{_DIGITS})" + _END
 )
-_LOOSE_EN = re.compile(rf"\bverification\s?[:：]\s?(?P<value>{_DIGITS})" + _END, re.IGNORECASE | re.ASCII)
+_LOOSE_EN = Looked(rf"\bverification\s?[:：]\s?(?P<value>{_DIGITS})" + _END, re.IGNORECASE | re.ASCII)
 _CALLED_FOR = re.compile(r"登[录陆]|验证|短信|收到|发来|注册")
 _ABOUT = re.compile(
     r"过期|收不到|没收到|有效|错误|发送|次数|位数|长度|超时|重新获取|格式|第|编号|error|status|return|version|"
     r"review|exit"
 )
-_CONFIRM_EN = re.compile(
+_CONFIRM_EN = Looked(
     rf"\bconfirm (?:it )?with (?:the )?code (?P<value>{_DIGITS})(?![0-9A-Za-z])", re.IGNORECASE | re.ASCII
 )
-_GOOGLE = re.compile(r"(?<![A-Za-z0-9\-])G-(?P<value>[0-9]{6})(?![0-9A-Za-z\-])")
+_GOOGLE = Looked(r"(?<![A-Za-z0-9\-])G-(?P<value>[0-9]{6})(?![0-9A-Za-z\-])")
 # The same words in the languages that text messages come in.
-_OTHER = re.compile(
+_OTHER = Looked(
     r"(?:пароль|код(?: подтверждения| доступа)?|código|codigo|code de (?:vérification|confirmation|sécurité)|"
     r"(?:verifizierungs|bestätigungs|sicherheits)?code lautet|"
     r"(?:verifizierungs|bestätigungs|sicherheits|aktivierungs)code|codice(?: di verifica)?|kode verifikasi|"
@@ -125,7 +126,7 @@ _OTHER = re.compile(
     r"[0-9]{3}[ \-][0-9]{3})(?![0-9A-Za-z])",
     re.IGNORECASE,
 )
-_OTHER_BEFORE = re.compile(
+_OTHER_BEFORE = Looked(
     r"(?<![0-9A-Za-z.\-/])(?P<value>[0-9]{4,8}|[0-9]{3}[ \-][0-9]{3})(?![0-9A-Za-z])\s(?:ist|es|est|è|jest|este|"
     r"é)\s[^\d\n]{0,24}?(?:code|código|codice|kod)",
     re.IGNORECASE,
@@ -134,7 +135,7 @@ _WRONG_CODE = re.compile(rf"\b{_NOT_A_SECRET}[ \-_]?$", re.IGNORECASE)
 _YEAR = re.compile(r"(?:19|20)[0-9]{2}$")
 
 
-_ANY_WORD = re.compile(
+_ANY_WORD = Looked(
     r"[码碼口]|cod|coce|kod|код|пароль|otp|pin|verif|\blog|\bsign|인증|認証|確認|mã |G-|2fa|mfa|authenticator|activat|"
     r"confirm|\buse\b|enter|reset|登|验证|激活|确认",
     re.IGNORECASE,

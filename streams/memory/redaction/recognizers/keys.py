@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from importlib.resources import files
 
+from streams.memory.look import Looked
 from streams.memory.redaction.model import Hit
 from streams.memory.redaction.recognizers.base import CERTAIN, CHECKED, LABELLED, Recognizer
 from streams.memory.redaction.recognizers.tokens import EXPRESSION
@@ -21,7 +22,7 @@ def _vendor_patterns() -> list[str]:
     return [pattern for patterns in tomllib.loads(table).values() for pattern in patterns]
 
 
-_VENDOR = re.compile(
+_VENDOR = Looked(
     r"(?<![A-Za-z0-9_\-])(?:"
     + "|".join(f"(?:{pattern})" for pattern in _vendor_patterns())
     + r")(?![A-Za-z0-9_]|-[A-Za-z0-9#*]|\.{2}|…)"
@@ -127,18 +128,18 @@ def _urls(text: str) -> Iterator[Hit]:
                 )
 
 
-_BEARER = re.compile(
+_BEARER = Looked(
     r"\b(?:bearer|basic|digest|apikey)[ :]{1,2}(?P<value>[A-Za-z0-9_\-.~+/]{16,2000}={0,2})(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
-_COMMAND_USER = re.compile(
+_COMMAND_USER = Looked(
     r"\b(?:curl|wget|http)\b[^\n]{0,300}?\s(?:-u|--user|"
     r"--proxy-user)[ =]{1,3}(?P<quote>['\"]?)(?P<value>[^\s'\"]{1,100}(?:['\"]:['\"][^\s'\"]{1,100})?)(?P=quote)"
 )
-_CONTINUED_USER = re.compile(
+_CONTINUED_USER = Looked(
     r"(?:^|\n|\\)\s{0,8}(?:-u|--user)[ =]{1,3}(?P<quote>['\"]?)(?P<value>[^\s'\":]{0,60}:[^\s'\"]{2,100})(?P=quote)"
 )
-_MYSQL = re.compile(
+_MYSQL = Looked(
     r"\b(?:(?:mysql|mysqldump|mariadb|mysqladmin)\b[^\n]{0,200}?\s-p|sshpass\s-p\s?['\"]?)(?P<value>[^\s'\"]{3,64})"
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from streams.memory.look import Looked
 from streams.memory.redaction.model import Hit
 from streams.memory.redaction.recognizers.base import LABELLED, Recognizer
 from streams.memory.redaction.recognizers.keys import entropy, is_dummy, is_stand_in
@@ -18,11 +19,11 @@ _SECRET_NAME = re.compile(
     r"credential|auth|session|sess_?id$|(?:^|[_\-.])key|key$",
     re.IGNORECASE | re.ASCII,
 )
-_ASSIGN_QUOTED = re.compile(
+_ASSIGN_QUOTED = Looked(
     rf"(?P<name>{_NAME})(?:[\"']?\]?\s{{0,8}}(?:===?|!==?|:=|\?=|=>|->|[=:])|"
     rf"[\"']\s{{0,8}},)\s{{0,4}}[brfu@]{{0,2}}(?P<quote>[\"'`])(?=(?P<value>[^\n]{{1,400}}?)(?P=quote)(?![A-Za-z0-9]))"
 )
-_ASSIGN_BARE = re.compile(
+_ASSIGN_BARE = Looked(
     rf"(?P<name>{_NAME})\s{{0,4}}(?::=|\?=|=>|"
     rf"[=:])\s{{0,2}}(?=(?P<value>[^\s\"'`,;(){{}}\[\]<>$=:][^\s\"'`;]{{3,300}}))"
 )
@@ -36,7 +37,7 @@ _KEY_WORD = (
     r"webhook|subscription key|sas|license key)"
 )
 _KEY_WORD_ZH = r"(?:密钥|秘钥|令牌|私钥|授权码|凭证|口令|密匙)"
-_KEY_SAID = re.compile(
+_KEY_SAID = Looked(
     rf"(?:(?<![A-Za-z0-9&?/=.\-]){_KEY_WORD}|{_KEY_WORD_ZH})[\"']?"
     r"(?:(?:for|of|on|in|from|to) (?:[A-Za-z0-9_\-]{2,20} ){1,2}(?:is|was)\b|"
     rf"[\s:：=\"'(`\-]|is|was|are|to|for|of|is set|set|the|this|it|that|"
@@ -46,7 +47,7 @@ _KEY_SAID = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _SAYS_SECRET = re.compile(r"token|secret|api[ _-]?key|密钥|令牌", re.IGNORECASE | re.ASCII)
-_COOKIE = re.compile(
+_COOKIE = Looked(
     r"cookie:\s?(?P<value>[^\s=;]{2,40}=[^\s;]{8,400}(?:;[ ]?[^\s=;]{1,40}(?:=[^;\n]{0,200})?){0,20})",
     re.IGNORECASE | re.ASCII,
 )

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
+from streams.memory.look import Looked
+
 # Anything but letters may stand between two digits of a number; so may a word that says "and it goes on".
 _BETWEEN = r"(?:(?!\ufffc)[\W_]){0,6}"
 _GOES_ON = (
@@ -19,6 +21,9 @@ _RUN = re.compile(
     rf"[0-9](?:{_BETWEEN}(?:{_GOES_ON}{_BETWEEN})?[0-9])*",
     re.IGNORECASE,
 )
+
+
+_DIGITS = tuple("0123456789")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +56,8 @@ class Run:
 
 def runs(text: str, shortest: int) -> Iterator[Run]:
     """The runs of at least `shortest` digits, ascending."""
+    if sum(map(text.count, _DIGITS)) < shortest:
+        return
     for found in _RUN.finditer(text):
         if found.end() - found.start() < shortest:
             continue
@@ -72,7 +79,7 @@ def stands_alone(text: str, start: int, end: int) -> bool:
 
 
 # What is called one of these is no phone and no card, however it adds up.
-OTHER_NUMBER = re.compile(
+OTHER_NUMBER = Looked(
     r"(?:订单|单号|运单|快递|物流|流水|工号|学号|群号|群|编号|编码|发票|邮编|序列号|型号|批次|条码|房间|版本|端口|"
     r"坐标|经纬度|金额|价格|合同|任务|"
     r"时间戳|雪花|商品|产品|货号|案号|书号|期号|积分|专利|申请|许可|uid|isbn|issn|"

@@ -11,11 +11,12 @@ from stdnum.in_ import aadhaar
 from stdnum.iso7064 import mod_11_2
 from stdnum.us import ssn
 
+from streams.memory.look import Look, Looked
 from streams.memory.redaction.model import Hit
 from streams.memory.redaction.recognizers.base import CERTAIN, CHECKED, LABELLED, SHAPE, Recognizer, before
 from streams.memory.redaction.recognizers.numbers import stands_alone
 
-_ID_LABEL = re.compile(
+_ID_LABEL = Looked(
     r"(?:身份证|身份|证件|居民证|身分證|身份證|id card|identity card|identity number|national id|hkid|resident id|\bid)"
     r"(?:号码?|號碼?|no\.?|number|[\s:：#='\"(（]|是|为|為|is){0,8}$"
 )
@@ -60,10 +61,10 @@ _PROVINCES = frozenset(
     ]
 )
 _GAP = r"[ \-\u200b._\n]{0,2}"
-_MAINLAND = re.compile(rf"(?<![0-9A-Za-z])[1-9](?:{_GAP}[0-9]){{13,16}}(?:{_GAP}[0-9Xx])?(?![0-9A-Za-z])")
-_HONG_KONG = re.compile(r"(?<![0-9A-Za-z])([A-Za-z]{1,2})[ \-]?([0-9]{6})[ \-]?([(\[]?)([0-9A])[)\]]?(?![0-9A-Za-z])")
-_MACAU = re.compile(r"(?<![0-9A-Za-z])[157][0-9]{6}[ \-]?[(\[/]?[0-9][)\]]?(?![0-9A-Za-z])")
-_TAIWAN = re.compile(r"(?<![0-9A-Za-z])[A-Z][A-D1289][0-9]{8}(?![0-9A-Za-z])", re.IGNORECASE | re.ASCII)
+_MAINLAND = Looked(rf"(?<![0-9A-Za-z])[1-9](?:{_GAP}[0-9]){{13,16}}(?:{_GAP}[0-9Xx])?(?![0-9A-Za-z])")
+_HONG_KONG = Looked(r"(?<![0-9A-Za-z])([A-Za-z]{1,2})[ \-]?([0-9]{6})[ \-]?([(\[]?)([0-9A])[)\]]?(?![0-9A-Za-z])")
+_MACAU = Looked(r"(?<![0-9A-Za-z])[157][0-9]{6}[ \-]?[(\[/]?[0-9][)\]]?(?![0-9A-Za-z])")
+_TAIWAN = Looked(r"(?<![0-9A-Za-z])[A-Z][A-D1289][0-9]{8}(?![0-9A-Za-z])", re.IGNORECASE | re.ASCII)
 
 
 def _born(digits: str) -> bool:
@@ -131,13 +132,13 @@ def _resident_ids(text: str) -> Iterator[Hit]:
             yield Hit("id_card", found.start(), found.end(), LABELLED)
 
 
-_PERMIT = re.compile(
+_PERMIT = Looked(
     r"(?:通行证|回乡证|台胞证|还乡证|居住证|港澳证|travel permit|home return permit)(?:号码?|no\.?|number|"
     r"[\s:：#]|是|为|is){0,6}"
     r"(?P<value>[A-Z]{0,2}[0-9]{7,18}(?:[(（][A-Z0-9][)）])?)(?![A-Za-z0-9])",
     re.IGNORECASE | re.ASCII,
 )
-_PASSPORT = re.compile(
+_PASSPORT = Looked(
     r"(?:护照|護照|passport|passeport|pasaporte|reisepass)(?:号码?|號碼?|\b ?id\b|no\.?|nr\.?|num(?:ber)?|details|"
     r"[\s:：#='\"(]|是|为|is|was){0,8}"
     r"(?P<value>(?=[A-Z\-]{0,12}[0-9])[A-Z0-9][A-Z0-9\-]{4,20}[A-Z0-9])(?![A-Za-z0-9])",
@@ -154,22 +155,22 @@ def _travel(text: str) -> Iterator[Hit]:
             yield Hit("passport", *found.span("value"), CHECKED)
 
 
-_SSN = re.compile(r"(?<![0-9A-Za-z\-.])([0-9]{3})([ \-.])([0-9]{2})\2([0-9]{4})(?![0-9A-Za-z]|[\-.][0-9])")
+_SSN = Looked(r"(?<![0-9A-Za-z\-.])([0-9]{3})([ \-.])([0-9]{2})\2([0-9]{4})(?![0-9A-Za-z]|[\-.][0-9])")
 _SSN_LABEL = re.compile(r"(?:\bssn|social security|\bsocial)[^\n]{0,30}$")
-_SSN_SOLID = re.compile(
+_SSN_SOLID = Looked(
     r"(?:\bssn|social security(?: number| no\.?)?)(?:[\s:#='\"]|is|was|number|"
     r"no){0,8}(?P<value>[0-9]{9})(?![0-9A-Za-z])",
     re.IGNORECASE | re.ASCII,
 )
-_NINO = re.compile(
+_NINO = Looked(
     r"(?<![0-9A-Za-z])(?!BG|GB|NK|KN|TN|NT|"
     r"ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?[0-9]{2} ?[0-9]{2} ?[0-9]{2} ?[A-D](?![0-9A-Za-z])",
     re.IGNORECASE | re.ASCII,
 )
 _ITIN = re.compile(r"9[0-9]{2}-(?:5[0-9]|6[0-5]|7[0-9]|8[0-8]|9[0-24-9])-[0-9]{4}")
-_ITIN_SOLID = re.compile(r"(?<![0-9A-Za-z.\-+])9[0-9]{8}(?![0-9A-Za-z]|[.\-][0-9])")
-_AADHAAR = re.compile(r"(?<![0-9A-Za-z])[2-9][0-9]{3}([ \-]?)[0-9]{4}\1[0-9]{4}(?![0-9A-Za-z]|[ \-][0-9])")
-_NATIONAL = re.compile(
+_ITIN_SOLID = Looked(r"(?<![0-9A-Za-z.\-+])9[0-9]{8}(?![0-9A-Za-z]|[.\-][0-9])")
+_AADHAAR = Looked(r"(?<![0-9A-Za-z])[2-9][0-9]{3}([ \-]?)[0-9]{4}\1[0-9]{4}(?![0-9A-Za-z]|[ \-][0-9])")
+_NATIONAL = Looked(
     r"(?:\baadhaa?r|\bpan(?= (?:card|no|number|id)|\b[\s:#]{1,2}[A-Z]{5}[0-9])|\bnino|national (?:insurance|"
     r"id(?:entity)?|identification)|"
     r"\bnin\b|\bsin\b|\bnric|\bcpf\b|\bcurp\b|\bdni\b|\bnie\b|voter id|codice fiscale|纳税人识别号)"
@@ -207,7 +208,7 @@ def _national_ids(text: str) -> Iterator[Hit]:
         yield Hit("national_id", *found.span("value"), LABELLED + 5)
 
 
-_LICENCE = re.compile(
+_LICENCE = Looked(
     r"(?:driver['’]?s?['’]? licen[cs]e|driving licen[cs]e|\bdl\b|驾驶证|驾照)"
     r"(?:[\s:#='\"：]|number|num|no\.?|id|is|was|号码?|是|为|档案编号){0,8}"
     r"(?P<value>(?=[A-Z_\-]{0,8}[0-9])[A-Z0-9][A-Z0-9_\-]{4,22}[A-Z0-9])(?![A-Za-z0-9])",
@@ -221,24 +222,24 @@ def _licences(text: str) -> Iterator[Hit]:
             yield Hit("driver_license", *found.span("value"), CHECKED - 5)
 
 
-_PLATE_ZH = re.compile(
+_PLATE_ZH = Looked(
     r"[京津沪渝冀豫云辽黑湘皖鲁新苏浙赣鄂桂甘晋蒙陕吉闽贵粤青藏川宁琼][A-HJ-NP-Z][·.\- ]?"
     r"(?:[0-9]{5}[A-HJK]|[A-HJK][A-HJ-NP-Z0-9][0-9]{4}|[A-HJ-NP-Z0-9]{4}[A-HJ-NP-Z0-9挂学警港澳试超])(?![A-Za-z0-9])",
     re.IGNORECASE | re.ASCII,
 )
 # DVLA: no I, Q or Z in the area, the age is 02-29 or 51-79, no I or Q at the end.
-_PLATE_GB = re.compile(
+_PLATE_GB = Looked(
     r"(?<![0-9A-Za-z])[A-HJ-PR-Y]{2}(?:0[2-9]|[12][0-9]|5[1-9]|[67][0-9])[ \-]?(?:(?![IQ])[A-Z]){3}(?![0-9A-Za-z])",
     re.IGNORECASE | re.ASCII,
 )
 _INDIA = (
     "AN|AP|AR|AS|BR|CG|CH|DD|DL|DN|GA|GJ|HP|HR|JH|JK|KA|KL|LA|LD|MH|ML|MN|MP|MZ|NL|OD|OR|PB|PY|RJ|SK|TN|TR|TS|UK|UP|WB"
 )
-_PLATE_IN = re.compile(
+_PLATE_IN = Looked(
     rf"(?<![0-9A-Za-z])(?:{_INDIA})[ \-]?[0-9]{{1,2}}[ \-]?[A-HJ-NP-Z]{{1,3}}[ \-]?[0-9]{{4}}(?![0-9A-Za-z])",
     re.IGNORECASE | re.ASCII,
 )
-_PLATE_LABEL = re.compile(
+_PLATE_LABEL = Looked(
     r"(?:licen[cs]e plate|number plate|plate (?:no\.?|number)|\bplates?|registration (?:number|plate)|"
     r"车牌号?码?)(?:[\s:#：]|is|was|number|no\.?|是|为){0,6}"
     r"(?P<value>(?=[A-Z \-]{0,4}[0-9])[A-Z0-9](?:[ \-]?[A-Z0-9]){3,8})(?![A-Za-z0-9])",
@@ -246,7 +247,12 @@ _PLATE_LABEL = re.compile(
 )
 
 
+_ANY_PLATE = Look(*(one.expression for one in (_PLATE_ZH, _PLATE_GB, _PLATE_IN, _PLATE_LABEL)))
+
+
 def _plates(text: str) -> Iterator[Hit]:
+    if not _ANY_PLATE.may(text):
+        return
     for found in _PLATE_ZH.finditer(text):
         if any(char.isdigit() for char in found.group()):
             yield Hit("license_plate", found.start(), found.end(), CHECKED)

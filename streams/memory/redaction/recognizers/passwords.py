@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from streams.memory.look import Looked
 from streams.memory.redaction.model import Hit
 from streams.memory.redaction.recognizers.base import LABELLED, Recognizer, after, before
 from streams.memory.redaction.recognizers.keys import is_stand_in
@@ -19,25 +20,23 @@ _ZH_LINK = (
     r"用的?是?|叫做?|是|为|写的是|[:：=]|(?:是|为)[:：])"
     r"\s?(?:以前|之前|原来|原先)?(?:那个|这个)?的?\s?"
 )
-_STRONG_ZH = re.compile(
+_STRONG_ZH = Looked(
     rf"{_ZH_LABEL}(?:改了|换了|更新了|[(（][^()（）\n]{{0,12}}[)）])?[,，]?{_ZH_LINK}[\"'`]?(?P<value>{_TOKEN})",
     re.IGNORECASE | re.ASCII,
 )
-_FAR_ZH = re.compile(rf"{_ZH_LABEL}[:：]\s?[\u4e00-\u9fff]{{1,6}}\s?(?P<value>{_TOKEN})", re.IGNORECASE | re.ASCII)
-_PLAIN_ZH = re.compile(
-    rf"(?:密码|密碼|口令|PIN\s?码)[\s\"'(（【\[]{{0,2}}(?P<value>{_TOKEN})", re.IGNORECASE | re.ASCII
-)
-_REVERSE_ZH = re.compile(
+_FAR_ZH = Looked(rf"{_ZH_LABEL}[:：]\s?[\u4e00-\u9fff]{{1,6}}\s?(?P<value>{_TOKEN})", re.IGNORECASE | re.ASCII)
+_PLAIN_ZH = Looked(rf"(?:密码|密碼|口令|PIN\s?码)[\s\"'(（【\[]{{0,2}}(?P<value>{_TOKEN})", re.IGNORECASE | re.ASCII)
+_REVERSE_ZH = Looked(
     r"(?<![!-~])(?P<value>[!-~]{3,64}?)[\"']?\s?(?:就是|才是|是|为|作为|当|这个|"
     r"那个)(?:[^\s\d,，。！？!?\n]{0,10}?)(?:密码|口令|密碼)(?!是|"
     r"[^\s。！，,]{0,4}[吗么])"
 )
 # Spoken words as a secret: only where nothing but a secret can stand.
-_WORDS_ZH = re.compile(
+_WORDS_ZH = Looked(
     r"(?:口令|暗号|密保答案)(?:就?是[:：]?|为[:：]?|"
     r"[:：])\s?[\"'“]?(?P<value>[\u4e00-\u9fff]{2,10})(?=[\"'”，。！,!\s]|$)"
 )
-_QUOTED_ZH = re.compile(r"(?:密码|密碼|口令|暗号)(?:就?是|为|[:：]|改成|设成|设为)?\s?\"(?P<value>[^\"\n]{2,40})\"")
+_QUOTED_ZH = Looked(r"(?:密码|密碼|口令|暗号)(?:就?是|为|[:：]|改成|设成|设为)?\s?\"(?P<value>[^\"\n]{2,40})\"")
 _NO_VALUE_ZH = re.compile(r"什么|多少|错|对的|一样|空的?|没|不|正确|安全|必须|自己|忘|谁|哪|怎么|啥")
 _EN_LABEL = (
     r"(?:pass ?words?|passwd|pwd|pass ?phrases?|pass ?codes?|\bpw|\bpin(?: ?code| number)?|\bpass(?=\s?[:=])|"
@@ -52,34 +51,32 @@ _EN_LINK = (
     r"(?:has been |is |was |got )?(?:set|changed|reset|updated|switched)(?: it)?(?: from \S{1,40})? to|"
     r"to(?= \S{3,40}[.!,]?$)|->|=>|(?:!|=)?==|:?=|[:：])\s?"
 )
-_STRONG_EN = re.compile(
-    rf"{_EN_LABEL}{_EN_FOR}{_EN_LINK}(?P<quote>[\"'`]?)(?P<value>{_TOKEN})", re.IGNORECASE | re.ASCII
-)
-_PHRASE_EN = re.compile(
+_STRONG_EN = Looked(rf"{_EN_LABEL}{_EN_FOR}{_EN_LINK}(?P<quote>[\"'`]?)(?P<value>{_TOKEN})", re.IGNORECASE | re.ASCII)
+_PHRASE_EN = Looked(
     r"pass ?phrase(?: is|:|：)\s?[\"']?(?P<value>[a-z]{2,16}(?: [a-z]{2,16}){2,9})(?=[\"'.,;!\n]|$)",
     re.IGNORECASE | re.ASCII,
 )
-_PLAIN_EN = re.compile(
+_PLAIN_EN = Looked(
     rf"(?:\bpass ?words?|\bpasswd|\bpwd|\bpass ?code|\bpw|\bpin(?: code|"
     rf" number)?)\s(?P<quote>[\"'`(]?)(?P<value>{_TOKEN})",
     re.IGNORECASE | re.ASCII,
 )
-_REVERSE_EN = re.compile(
+_REVERSE_EN = Looked(
     r"(?<![!-~])[\"']?(?P<value>[!-~]{3,64}?)[\"']?\s(?:is|was|as)\s(?:my|the|our|your|his|her|a|"
     r"an)\s[^\d\n.!?,]{0,30}?(?:password|passcode|\bpin\b|passphrase|pwd|(?:door|gate|alarm|garage|lock) code)",
     re.IGNORECASE | re.ASCII,
 )
-_CREDENTIALS = re.compile(
+_CREDENTIALS = Looked(
     r"(?:\b(?:login|log-in|credentials?|creds|account|logins)\b[^\n:/]{0,40}?(?:\bis\b|\bare\b|[:：]|\blike\b)|账号|"
     r"用户名|登[录陆]|wi-?fi is|wi-?fi)\s{0,2}[:：]?\s{0,2}"
     r"(?P<user>[^\s:/，,]{2,64})\s{0,2}[/:|]\s{0,2}(?P<value>[!-~]{5,64})",
     re.IGNORECASE | re.ASCII,
 )
-_MORE_CREDENTIALS = re.compile(
+_MORE_CREDENTIALS = Looked(
     r"(?<![^\s:：\"'(])(?P<user>[^\s/@:：\"'(]{1,64}@[^\s/]{3,64})\s?/\s?(?P<value>[!-~]{5,64})",
     re.IGNORECASE | re.ASCII,
 )
-_WITH_EN = re.compile(
+_WITH_EN = Looked(
     r"\b(?:with|its?|had|the|login|and) (?:the )?pass(?:word|code)\s(?P<quote>['\"]?)(?P<value>[^\s'\"]{4,64})",
     re.IGNORECASE | re.ASCII,
 )
@@ -206,12 +203,12 @@ _UNIT = re.compile(
     r"months?\b|attempts?\b)"
 )
 # What a code opens, with or without the word "password".
-_DOOR_ZH = re.compile(
+_DOOR_ZH = Looked(
     r"(?:门禁|门锁|大门|单元门|保险柜|保险箱|车库|储物柜|行李箱|密码箱|指纹锁|智能锁|锁屏|"
     r"手机解锁)[^\d。！？\n，,]{0,8}?(?:是|为|[:：]|按|输入?)\s?"
     r"(?P<value>[0-9]{1,2}-[0-9]{1,2}-[0-9]{1,2}|[0-9*]{4,8}[#*]?)(?![0-9A-Za-z年月号])"
 )
-_DOOR_EN = re.compile(
+_DOOR_EN = Looked(
     r"\b(?:keypad|vault|garage|gate|alarm|safe|lock ?box|locker|padlock|front door|back door|building|"
     r"elevator)\b[^\d\n.!?]{0,24}?"
     r"(?:\bis|\bopens with|:|\bpunch in|\benter|\bdial|\btype|\bpress|"
@@ -219,28 +216,28 @@ _DOOR_EN = re.compile(
     r"(?![0-9A-Za-z]|[ ]?(?:m2|sq|years?|square|people|dollars|floors|meters|feet)\b)",
     re.IGNORECASE | re.ASCII,
 )
-_IT_IS = re.compile(
+_IT_IS = Looked(
     r"(?:password|passcode|passphrase|\bpin|密码|口令)\s?[?？]\s{0,2}(?:it['’]?s|it is|here(?: it is)?|是|"
     r"就是)[\s:：]{0,2}(?P<value>[!-~]{4,64})",
     re.IGNORECASE | re.ASCII,
 )
-_FROM_TO = re.compile(
+_FROM_TO = Looked(
     r"(?:密码|口令|password|passcode|\bpin)[^。！？\n]{0,40}?(?:换成|改成|变成|改为|换为|"
     r"(?:重置|重设|设置|设|恢复)[成为]|\bto)\s?(?P<value>[!-~]{4,64})",
     re.IGNORECASE | re.ASCII,
 )
-_OTHER_ONE = re.compile(
+_OTHER_ONE = Looked(
     r"\b(?:old|new|previous|current|other) (?:one|ones) (?:was|is|were)\s(?P<value>[!-~]{4,64})",
     re.IGNORECASE | re.ASCII,
 )
-_TRY = re.compile(
+_TRY = Looked(
     r"\b(?:try|use|type|enter|put)\s(?P<value>[!-~]{5,64})\s[^.!?\n]{0,30}?pass ?(?:word|code)",
     re.IGNORECASE | re.ASCII,
 )
-_LISTED = re.compile(
+_LISTED = Looked(
     r"(?:^|[,/;|，]\s?)(?:pass|密码|口令)\s(?P<value>[!-~]{4,64})", re.IGNORECASE | re.ASCII | re.MULTILINE
 )
-_KNOWN_USER = re.compile(
+_KNOWN_USER = Looked(
     r"(?<![\w/.@\-])(?:admin|root|guest|administrator|sysadmin)\s?[:/]\s?(?P<value>[^\s/:]{6,64})",
     re.IGNORECASE | re.ASCII,
 )
@@ -258,11 +255,12 @@ def _opens_a_door(text: str) -> Iterator[tuple[int, int]]:
                 yield start, end
     for found in _OTHER_ONE.finditer(text):
         start, end = trim(text, *found.span("value"))
-        if _MIXED.search(text[start:end]) and _NEAR.search(text, max(0, found.start() - 60), found.end() + 60):
+        near = _NEAR.expression.search(text, max(0, found.start() - 60), found.end() + 60)
+        if near and _MIXED.search(text[start:end]):
             yield start, end
 
 
-_NEAR = re.compile(
+_NEAR = Looked(
     r"密码|密碼|口令|暗号|PIN\s?码|\bpass ?words?\b|\bpasswd\b|\bpwd\b|\bpass ?code\b|\bpass ?phrase\b|"
     r"\bpin\b(?! code)",
     re.IGNORECASE | re.ASCII,

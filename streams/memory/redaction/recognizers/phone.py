@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import phonenumbers
 
+from streams.memory.look import Looked
 from streams.memory.redaction.model import Hit
 from streams.memory.redaction.recognizers.base import CHECKED, LABELLED, SHAPE, Recognizer, after, before
 from streams.memory.redaction.recognizers.numbers import OTHER_NUMBER, runs, stands_alone
@@ -49,7 +50,7 @@ _CANDIDATE = re.compile(
     r"(?:\( {0,2})?(?:\+ {0,2})?\(?[0-9](?:[ \-./()\u00a0]{0,4}[0-9]){4,16}\)?" + _EXTENSION + r"(?![0-9])",
     re.IGNORECASE | re.ASCII,
 )
-_LABEL = re.compile(
+_LABEL = Looked(
     r"(?:\bphones?|\bmobile|\bcell(?:phone)?|\btel(?:ephone|efon)?|\bfax|\bdesk|\boffice|\bhome|\bwork|whats ?app|"
     r"wechat|signal|telegram|viber|"
     r"\bcall(?:ing)?|\bdial|\bring|\btext(?:ing)?|\bsms|\bcontact|\bhotline|\breach|\banswering|\bmessages? to|"
@@ -63,7 +64,7 @@ _LABEL = re.compile(
 )
 _LABEL_AFTER = re.compile(r"[\s\-(,]{0,3}(?:office|fax|mobile|cell|home|work|desk|phone|tel|手机|电话|座机)\b")
 _IN_A_NAME = re.compile(r"[a-z0-9][\-/_]$|://[^\s]{0,38}$")  # a slug, a path, a DOI
-_DATE = re.compile(
+_DATE = Looked(
     r"(?:19|20)[0-9]{2}([\-/.])[0-9]{1,2}\1[0-9]{1,2}|[0-9]{1,2}([\-/.])[0-9]{1,2}\2(?:19|20)[0-9]{2}|(?:19|"
     r"20)[0-9]{2}[/\-](?:19|20)[0-9]{2}"
 )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-EXPRESSION = re.compile(
+from streams.memory.look import Looked
+
+EXPRESSION = Looked(
     r"^[A-Za-z_][\w.]*\(|^[\w.]+\[|"
     r"^(?:os|process|env|import\.meta|self|this|config|settings|request|req|params|args|options)\.|"
     r"\(\)|^(?:str|string|int|bool|true|false|null|none|nil|undefined|required|optional|self|function|new|await|"
@@ -40,7 +42,7 @@ def trim(text: str, start: int, end: int, quote: str = "") -> tuple[int, int]:
     return start, end
 
 
-MADE_UP = re.compile(
+MADE_UP = Looked(
     r"fake|example|dummy|placeholder|change_?me|your|x{4}|sample|redacted|insert|<[^<>\n]{1,40}>|^\$\w+$|\$\{\w+\}|"
     r"\{\{\s?[\w.]+\s?\}\}|%\(",
     re.IGNORECASE | re.ASCII,
