@@ -116,6 +116,10 @@ class Candidate(Statement):
     why: str = ""
 
 
+# Candidates that are written in one go: nobody has the interpreter meanwhile.
+_AT_ONCE = 100
+
+
 class CandidateEvent(TenantRecord):
     """Exactly one per event, also when nothing is kept: its receipt is written from it.
 
@@ -138,3 +142,11 @@ class CandidateEvent(TenantRecord):
     extractor_version: str = ""
     prompt_version: str = ""
     re_extraction: ReExtraction | None = None
+
+    def to_bytes(self) -> bytes:
+        if len(self.candidates) <= _AT_ONCE:
+            return super().to_bytes()
+        around = self.model_copy(update={"candidates": ()}).model_dump_json(exclude_none=True)
+        found = ",".join(candidate.model_dump_json(exclude_none=True) for candidate in self.candidates)
+        # No text holds it: there each quotation mark is escaped.
+        return around.replace('"candidates":[]', f'"candidates":[{found}]', 1).encode()

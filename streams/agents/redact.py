@@ -14,7 +14,7 @@ from schemas import CandidateEvent, ConversationEvent, Message, RedactedEvent, W
 from schemas.events import EventId, TenantRecord
 from streams import metrics
 from streams.errors import BadData
-from streams.long_text import in_thread_if_long, in_turn
+from streams.long_text import INLINE_CHARS, in_thread_if_long, in_turn
 from streams.memory.redaction import Redaction, Redactor
 from streams.outcome import Done, Outbound, Outcome, Parked
 from streams.records import Inbound, check_key, cloud_event, decode, reply_to
@@ -23,7 +23,7 @@ from streams.settings import Settings
 # Client clocks drift; a time further ahead than this is not believed.
 MAX_AHEAD = timedelta(minutes=5)
 # Made once: `json.dumps` makes an encoder at each call that is not its plainest.
-_SORTED = json.JSONEncoder(ensure_ascii=True, sort_keys=True).encode
+_SORTED = json.JSONEncoder(ensure_ascii=True, sort_keys=True)
 
 
 class RedactStage:
@@ -128,7 +128,13 @@ def content_digest(event: ConversationEvent, context: Sequence[Message], message
         "messages": [(m.role, m.speaker, m.text) for m in messages],
         "context": [(m.role, m.speaker, m.text) for m in context],
     }
-    return hashlib.sha256(_SORTED(content).encode()).hexdigest()
+    if sum(len(message.text) for message in messages) <= INLINE_CHARS:
+        return hashlib.sha256(_SORTED.encode(content).encode()).hexdigest()
+    # The same in pieces: encoded in one go, a long text would hold up everybody else.
+    digest = hashlib.sha256()
+    for piece in _SORTED.iterencode(content):
+        digest.update(piece.encode())
+    return digest.hexdigest()
 
 
 class _Identity(TenantRecord, WireModel):
