@@ -59,22 +59,25 @@ _INVISIBLE = (
 )
 _HAN = "".join(_CHINESE_DIGITS)
 _WORDS = "|".join(_ENGLISH_DIGITS)
+_EMOJI = "\U0001f300-\U0001faff\u2600-\u27bf"
 # Four digits in a row are a number that is read out; fewer are words ("一三五上班", "one two punch").
 _EDIT = re.compile(
     rf"(?P<placeholder>{PLACEHOLDER.pattern})"
     r"|(?P<entity>&(?:\#[0-9]{1,7}|\#[xX][0-9a-fA-F]{1,6}|[A-Za-z]{2,8});)"
     rf"|(?P<invisible>[{_INVISIBLE}]+)"
+    rf"|(?P<emoji>(?<![0-9])(?:[0-9][{_EMOJI}][{_EMOJI}{_INVISIBLE}]{{0,3}}){{3,}}[0-9](?![0-9]))"
     rf"|(?P<han>(?:[0-9{_HAN}][ ,.、\-{_INVISIBLE}]{{0,2}}){{3,}}[0-9{_HAN}])"
     rf"|(?P<words>(?<![A-Za-z])(?:(?:{_WORDS})[\s,.\-]{{1,3}}){{3,}}(?:{_WORDS})(?![A-Za-z]))",
     re.IGNORECASE,
 )
 _HAN_DIGIT = re.compile(rf"[{_HAN}]|[{_INVISIBLE}]+")
+_BETWEEN_DIGITS = re.compile(rf"[{_EMOJI}{_INVISIBLE}]+")
 _HIDDEN = re.compile(rf"[{_INVISIBLE}]+")
-_WORD_DIGIT = re.compile(_WORDS, re.IGNORECASE)
+_WORD_DIGIT = re.compile(rf"{_WORDS}|,(?=\s)", re.IGNORECASE)
 # The edits are rare: most texts have none of these and are their own view.
 _MAY_EDIT = Look(
     re.compile(
-        rf"[\[&{_INVISIBLE}]|[{_HAN}].?.?[0-9{_HAN}]|[0-9].?.?[{_HAN}]|\b(?:{_WORDS})\b[\s,.\-]{{1,3}}\b(?:{_WORDS})\b",
+        rf"[\[&{_INVISIBLE}]|[0-9][{_EMOJI}]|[{_HAN}].?.?[0-9{_HAN}]|[0-9].?.?[{_HAN}]|\b(?:{_WORDS})\b[\s,.\-]{{1,3}}\b(?:{_WORDS})\b",
         re.IGNORECASE,
     )
 )
@@ -125,12 +128,16 @@ class View:
                         replace(start, end, plain)
                 case "invisible":
                     replace(start, end, "")
+                case "emoji":
+                    for between in _BETWEEN_DIGITS.finditer(folded, start, end):
+                        replace(*between.span(), "")
                 case "han":
                     for digit in _HAN_DIGIT.finditer(folded, start, end):
                         replace(*digit.span(), _CHINESE_DIGITS.get(digit.group(), ""))
                 case _:
                     for word in _WORD_DIGIT.finditer(folded, start, end):
-                        replace(*word.span(), _ENGLISH_DIGITS[word.group().lower()])
+                        # A pause is no more than the space behind it.
+                        replace(*word.span(), _ENGLISH_DIGITS.get(word.group().lower(), ""))
         out.append(folded[position:])
         return "".join(out)
 

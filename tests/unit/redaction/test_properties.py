@@ -33,6 +33,7 @@ FRAGMENTS = (
     "hunter2", "a@b.cn", "https://u:p4ss@h.cn/?token=", "sk-proj-", "AKIA", "[PHONE_1]", "[DROPPED]",
     "&#49;", "&nbsp;", "\u200b", "１２３", "一三八零零一三八", "one three eight zero",
     "then ", "然后", "。", "! ", "\n", ", ", "-", ".", " ", "😀", "身份证", "11010519491231002X",
+    "| password |\n", "| a | b1c2 |\n", "4🙂1🙂5🙂5", "密码\t口令\n", "x\ty9z8\n", " and i live here now", "我下周搬家",
     "192.168.1.1", "::1", "token=", "\"", "'", "{",
     "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcdefghijk", "-----BEGIN PRIVATE KEY-----",
 )  # fmt: skip

@@ -11,11 +11,12 @@ from streams.memory.redaction.recognizers import (
     papers,
     passwords,
     phone,
+    tables,
 )
 from streams.memory.redaction.recognizers.base import Recognizer
 
 # Part of the version that a redacted text carries: raise it with every change to what is found.
-REVISION = "1"
+REVISION = "2"
 
 BUILTIN: tuple[Recognizer, ...] = (
     contact.EMAIL,
@@ -40,6 +41,7 @@ BUILTIN: tuple[Recognizer, ...] = (
     keys.HEADER,
     codes.CODE,
     passwords.PASSWORD,
+    tables.TABLE,
     named_keys.ASSIGNED,
     named_keys.NAMED_KEY,
 )

@@ -62,7 +62,8 @@ _EN = (
     r"(?<![a-z])(?<!-)code|\bpin|\bcodes?(?= (?:they|you|we) (?:texted|sent|emailed)))"
 )
 _LINK_EN = (
-    r"(?:[\s:：=,\"'(\[\-#]|is|was|are|says|shows|now|it's|it is|by sms|via sms|they (?:texted|sent|gave) me|"
+    r"(?:[\s:：=,\"'(\[\-#]|(?<=['’])s(?=\s)|is|was|are|says|shows|now|it's|it is|by sms|via sms|"
+    r"they (?:texted|sent|gave) me|"
     r"(?:for|on|to|from|in) [A-Za-z.]{1,20}|you requested|below|the|your|my){0,8}"
 )
 _AFTER_EN = Looked(
@@ -99,6 +100,10 @@ _WITH_EN = Looked(
     rf"\b(?:in|verify|confirm|authenticate|unlock|it) with (?:the |this |my |your )?(?:code|pin|"
     rf"otp) (?P<value>{_DIGITS})(?![0-9A-Za-z])",
     re.IGNORECASE | re.ASCII,
+)
+# "登录的时候输 4821"
+_ASKED_ZH = Looked(
+    rf"登[录陆][^\d\n。！？，,A-Za-z]{{0,6}}?(?:输入?|填写?|按|打)(?:上|一下|个)?\s?(?P<value>{_DIGITS})" + _END
 )
 _NEAR_ZH = Looked(rf"{_ZH}(?P<gap>[^\d。！？\n；A-Za-z]{{0,16}})(?P<value>{_DIGITS})" + _END)
 _LOOSE_ZH = Looked(
@@ -149,6 +154,7 @@ def _codes(text: str) -> Iterator[Hit]:
         _AFTER_ZH,
         _BEFORE_ZH,
         _USE_ZH,
+        _ASKED_ZH,
         _BEFORE_EN,
         _USE_EN,
         _CONFIRM_EN,
@@ -158,7 +164,7 @@ def _codes(text: str) -> Iterator[Hit]:
         _OTHER_BEFORE,
     ):
         for found in pattern.finditer(text):
-            if pattern in (_BEFORE_EN, _BEFORE_ZH) and _YEAR.match(found.group("value")):
+            if pattern in (_BEFORE_EN, _BEFORE_ZH, _ASKED_ZH) and _YEAR.match(found.group("value")):
                 continue
             yield Hit("otp", *found.span("value"), LABELLED + 5)
     for pattern in (_FROM_EN, _NEAR_ZH):
@@ -196,7 +202,7 @@ def _said_as_secret(text: str, found: re.Match[str], head: str) -> bool:
     if re.search(r"\b(?:use|enter)\s$", head) and not found.group("value").isdigit():
         return False  # "use code SPRING15": what opens a door is said to do so
     gap = text[found.start() + 4 : found.start("value")]
-    return bool(re.search(r"\bis\b|[:：=(\"]|was|texted|sent", gap)) or bool(
+    return bool(re.search(r"\bis\b|['’]s\b|[:：=(\"]|was|texted|sent", gap)) or bool(
         re.fullmatch(r"\s", gap) and re.match(r"^\s?(?:[a-z]{2,16}\s){1,2}$", head)
     )
 

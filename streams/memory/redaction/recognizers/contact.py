@@ -12,6 +12,12 @@ _DOMAIN = r"(?:[^\W_](?:[^\W_]|-(?=[^\W_]|-)){0,62}\.){1,8}(?:[A-Za-z]{2,24}|xn-
 _AT = re.compile(rf"@(?={_DOMAIN}(?![A-Za-z0-9_]))(?P<domain>{_DOMAIN})")
 _ASCII_LOCAL = re.compile(r"[A-Za-z0-9.!#$%*+'_~\-]{1,64}$")
 _WORD_LOCAL = re.compile(r"[^\W_]{1,20}$")
+# "anna [at] example [dot] com"
+_SPELT = re.compile(
+    r"(?<![A-Za-z0-9._%+\-])[A-Za-z0-9._%+\-]{1,64} ?[\[({<] ?(?:at|@) ?[\])}>] ?"
+    r"[A-Za-z0-9\-]{1,63}(?:(?: ?[\[({<] ?(?:dot|\.) ?[\])}>] ?|\.)[A-Za-z0-9\-]{2,63}){1,4}(?![A-Za-z0-9])",
+    re.IGNORECASE | re.ASCII,
+)
 # In "邮箱是张三@a.cn" the words before the name are no part of the address.
 _LEAD_IN = re.compile(r".*(?:邮箱|邮件|地址|发到|发给|联系|是|为)")
 
@@ -33,6 +39,10 @@ def _find(text: str) -> Iterator[Hit]:
             continue
         base = at.start() - len(head)
         yield Hit("email", base + start, at.end(), CHECKED)
+    for spelt in _SPELT.finditer(text):
+        yield Hit("email", spelt.start(), spelt.end(), CHECKED)
 
 
-EMAIL = Recognizer("email", frozenset({"email"}), re.compile("@"), _find)
+EMAIL = Recognizer(
+    "email", frozenset({"email"}), re.compile(r"@|[\[({<] ?at ?[\])}>]", re.IGNORECASE | re.ASCII), _find
+)

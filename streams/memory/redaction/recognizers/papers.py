@@ -159,7 +159,7 @@ _SSN = Looked(r"(?<![0-9A-Za-z\-.])([0-9]{3})([ \-.])([0-9]{2})\2([0-9]{4})(?![0
 _SSN_LABEL = re.compile(r"(?:\bssn|social security|\bsocial)[^\n]{0,30}$")
 _SSN_SOLID = Looked(
     r"(?:\bssn|social security(?: number| no\.?)?)(?:[\s:#='\"]|is|was|number|"
-    r"no){0,8}(?P<value>[0-9]{9})(?![0-9A-Za-z])",
+    r"no){0,8}(?P<value>[0-9](?:[ \-.,]{0,2}[0-9]){8})(?![0-9A-Za-z])",
     re.IGNORECASE | re.ASCII,
 )
 _NINO = Looked(

@@ -53,7 +53,32 @@ _EN_LINK = (
 )
 _STRONG_EN = Looked(rf"{_EN_LABEL}{_EN_FOR}{_EN_LINK}(?P<quote>[\"'`]?)(?P<value>{_TOKEN})", re.IGNORECASE | re.ASCII)
 _PHRASE_EN = Looked(
-    r"pass ?phrase(?: is|:|：)\s?[\"']?(?P<value>[a-z]{2,16}(?: [a-z]{2,16}){2,9})(?=[\"'.,;!\n]|$)",
+    r"pass ?phrase(?: is|:|：)\s?[\"']?(?P<value>[a-z]{2,16}(?: [a-z]{1,16}){2,9}?)"
+    r"(?=[\"'.,;!\n]|$|\s(?:and|but|so|because)\s(?:i|we|he|she|they|it|my|our|you)\b)",
+    re.IGNORECASE | re.ASCII,
+)
+# Words, where nothing of a sentence stands between them: "wifi password: correct horse battery staple".
+_WORDS_EN = Looked(
+    r"(?:pass ?words?|pass ?codes?)\s?(?:is|was)?\s?[:：=]\s?[\"']?"
+    r"(?P<value>[a-z]{3,16}(?:[ \-][a-z]{3,16}){2,7})(?=[\"'.,;!\n]|$)",
+    re.IGNORECASE | re.ASCII,
+)
+_OF_A_SENTENCE = re.compile(
+    r"\b(?:the|and|but|not|for|with|your|you|our|his|her|its|are|was|were|has|have|had|must|may|can|will|should|would|could"
+    r"|that|this|than|then|from|when|what|which|who|where|why|how|any|all|some|please|need|needs|least|into|about|only|use"
+    r"|see|ask|does|did|don|been|being|there|here|too|very|just|again|also|more|most|one|get|got|set|new|old|reset|change"
+    r"|changed|expired|forgot|forgotten|required|characters?|letters?|digits?|passwords?|managers?|polic(?:y|ies)|field)\b",
+    re.IGNORECASE,
+)
+_OTHER_TONGUES = Looked(
+    r"(?:contrase[ñn]a|mot de passe|passwort|kennwort|senha|wachtwoord|lösenord|hasło|şifre|пароль|"
+    r"パスワード|暗証番号|비밀번호|mật khẩu)"
+    r"(?:\s?(?:es|est|ist|lautet|é|är|to|это|は|는|은|là)\b\s?|\s?[:：=]\s?|\s)[\"'`]?(?P<value>[!-~]{4,64})",
+    re.IGNORECASE,
+)
+# Alone on a line below: "my password is", then hunter2!x.
+_NEXT_LINE = Looked(
+    r"(?:密码|口令|password|passcode|passphrase|\bpin)[^\S\n]?(?:is|was|是|为)?[^\S\n]?[:：]?[^\S\n]{0,2}\n\s{0,4}(?P<value>[!-~]{4,64})[^\S\n]*(?:\n|$)",
     re.IGNORECASE | re.ASCII,
 )
 _PLAIN_EN = Looked(
@@ -248,7 +273,7 @@ def _opens_a_door(text: str) -> Iterator[tuple[int, int]]:
         for found in pattern.finditer(text):
             if not re.fullmatch(r"(?:19|20)[0-9]{2}", found.group("value")):
                 yield found.span("value")
-    for pattern in (_IT_IS, _FROM_TO, _TRY, _LISTED, _KNOWN_USER):
+    for pattern in (_IT_IS, _FROM_TO, _TRY, _LISTED, _KNOWN_USER, _NEXT_LINE):
         for found in pattern.finditer(text):
             start, end = trim(text, *found.span("value"))
             if end - start >= 4 and _MIXED.search(text[start:end]):
@@ -342,6 +367,13 @@ def _spoken(text: str) -> Iterator[tuple[int, int]]:
                 yield start, end
     for found in _PHRASE_EN.finditer(text):
         yield found.span("value")
+    for found in _WORDS_EN.finditer(text):
+        if not _OF_A_SENTENCE.search(found.group("value")):
+            yield found.span("value")
+    for found in _OTHER_TONGUES.finditer(text):
+        start, end = trim(text, *found.span("value"))
+        if end - start >= 4 and like_password(text[start:end]):
+            yield start, end
     for pattern in (_PLAIN_EN, _WITH_EN):
         for found in pattern.finditer(text):
             start, end = trim(text, *found.span("value"), found.group("quote"))
@@ -391,7 +423,7 @@ PASSWORD = Recognizer(
     re.compile(
         r"密[码碼保]|口令|暗号|pass|pwd|\bpw\b|pin|cred|login|log-in|logins|combination|code|combo|账号|用户名|"
         r"登[录陆]|wi-?fi| / |门|柜|箱|车库|锁|keypad|vault|garage|gate|alarm|safe|lock|door|building|elevator|"
-        r"admin|root|guest",
+        r"admin|root|guest|contrase|kennwort|senha|wachtwoord|senord|has.o|ifre|парол|パスワ|暗証|비밀번호|mật khẩu",
         re.IGNORECASE | re.ASCII,
     ),
     _passwords,
