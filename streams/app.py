@@ -170,7 +170,7 @@ def model_extractor_of(settings: Settings, chat: ChatModel) -> ModelExtractor:
         prompt=read_prompt(settings.extraction_prompt) if settings.extraction_prompt else None,
         deadline_seconds=settings.chat_deadline_seconds,
         max_tokens=settings.chat_max_tokens,
-        fallback=RuleExtractor() if settings.chat_when_down == "rules" else None,
+        fallback=RuleExtractor(explain=False) if settings.chat_when_down == "rules" else None,
     )
 
 
@@ -378,7 +378,7 @@ class Worker:
     def _extractor(self, stack: AsyncExitStack) -> tuple[Extractor, Callable[[], Awaitable[object]] | None]:
         settings = self.settings
         if settings.extractor == "rules":
-            return RuleExtractor(), None
+            return RuleExtractor(explain=False), None
         from streams.ports import ChatTurn
 
         chat = self._chat(stack, "MEMSTREAM_EXTRACTOR=model")

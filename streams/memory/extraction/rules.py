@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -83,7 +83,9 @@ class RuleExtractor:
     version = "rules-1"
     prompt_version = ""
 
-    def __init__(self) -> None:
+    def __init__(self, *, explain: bool = True) -> None:
+        """`explain`: whether an extraction has its trace, which for a long text is far more than all else."""
+        self._explain = explain
         for lang in ("en", "zh"):
             table(lang)  # compiled now, not in the middle of the first message
         timing("tomorrow 明天", datetime(2026, 1, 1, tzinfo=UTC), "UTC")
@@ -98,6 +100,7 @@ class RuleExtractor:
         """Candidates of the facts layer, at most 5 a message; `skipped` says why when there are none."""
         candidates: list[Candidate] = []
         trace: list[SentenceTrace] = []
+        reasons: Counter[str] = Counter()
         for place, message in enumerate(event.messages):
             scene = _Scene(
                 message,
@@ -108,13 +111,19 @@ class RuleExtractor:
             )
             reason = _closed(scene)
             if reason is not None:
-                trace.append(SentenceTrace(place, 0, len(message.text), False, reason))
+                reasons[reason] += 1
+                if self._explain:
+                    trace.append(SentenceTrace(place, 0, len(message.text), False, reason))
                 continue
             verdicts = _read(scene)
-            trace += [SentenceTrace(place, v.sentence.start, v.sentence.end, bool(v.found), v.why) for v in verdicts]
+            reasons.update(v.why for v in verdicts if not v.found)
+            if self._explain:
+                trace += [
+                    SentenceTrace(place, v.sentence.start, v.sentence.end, bool(v.found), v.why) for v in verdicts
+                ]
             candidates += _strongest([_candidate(one, v, scene) for v in verdicts for one in v.found])
-        reasons = [step.why for step in trace if not step.kept]
-        return Extraction(tuple(candidates), None if candidates else main_reason(reasons), tuple(trace))
+        skipped = None if candidates else main_reason(reasons.elements())
+        return Extraction(tuple(candidates), skipped, tuple(trace))
 
 
 def _closed(scene: _Scene) -> str | None:
@@ -134,9 +143,10 @@ def _strongest(found: list[Candidate]) -> list[Candidate]:
     return sorted(strongest, key=lambda c: (c.start, c.end))
 
 
-def main_reason(reasons: Sequence[str]) -> str:
+def main_reason(reasons: Iterable[str]) -> str:
     """One word for an event from which nothing was kept: the reason that comes up most."""
-    return Counter(reasons).most_common(1)[0][0] if reasons else "nothing_to_keep"
+    most = Counter(reasons).most_common(1)
+    return most[0][0] if most else "nothing_to_keep"
 
 
 def _read(scene: _Scene) -> list[_Verdict]:

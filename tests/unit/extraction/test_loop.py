@@ -52,3 +52,11 @@ def test_the_digest_of_a_long_event_is_that_of_its_content_as_a_whole() -> None:
     }  # fmt: skip
     whole = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
     assert content_digest(said, (), messages) == whole
+
+
+def test_without_its_trace_an_extraction_is_the_same() -> None:
+    for text in ("I live in Bergen. Is it far? Maybe.", "Is it far? Is it cold? Maybe.", "ok"):
+        told, bare = (RuleExtractor(explain=explain).extract_now(event(text)) for explain in (True, False))
+        assert told.trace
+        assert not bare.trace
+        assert (told.candidates, told.skipped) == (bare.candidates, bare.skipped)
