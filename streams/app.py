@@ -322,7 +322,9 @@ class Worker:
                 ),
             )
             runner.attach(app, AccessStage(writer, owned))
-            runner.attach(app, DecayStage(writer, owned, store, emitter, embedder, settings.retention))
+            with_model = settings.extractor == "model" and settings.chat_model
+            teller = self._chat(stack, "MEMSTREAM_EXTRACTOR=model") if with_model else None
+            runner.attach(app, DecayStage(writer, owned, store, emitter, embedder, settings.retention, teller))
             await _retrying(lambda: store.put_docs(SYSTEM, [Doc(WRITER, WRITER, {})]), "store")
             if settings.decay_windows:
                 timer = WindowTimer(store, emitter, settings, lambda: self._held("memory", "decay"))

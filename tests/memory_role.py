@@ -51,11 +51,12 @@ class Crash(Exception):
 
 class MemoryRole:
     def __init__(self, embedder: Embedder | None = None, chat: ChatModel | None = None) -> None:
-        """`chat`: the judge of what the rules can't tell. `retention`: of the stages of the next `start`."""
+        """`chat`: the judge of what the rules can't tell. `retention`, `teller`: of the stages of the next `start`."""
         self.retention: dict[str, timedelta] = {}
         self.store = MemoryStore()
         self.embedder = embedder or ConstantEmbedder()
         self.chat = chat
+        self.teller: ChatModel | None = None
         self.kept = Kept()
         self._writes_left = -1
         self._after_it = False
@@ -98,7 +99,7 @@ class MemoryRole:
             "supersede": SupersedeStage(writer),
             "access": AccessStage(writer, store),
             "commands": CommandStage(writer, store, kept, SETTINGS, self.jobs),  # type: ignore[arg-type]
-            "decay": DecayStage(writer, store, store, kept, embedder, self.retention),  # type: ignore[arg-type]
+            "decay": DecayStage(writer, store, store, kept, embedder, self.retention, self.teller),  # type: ignore[arg-type]
         }
 
     async def hand_in(self, record: Inbound) -> tuple[Outbound, ...]:

@@ -19,17 +19,21 @@ from streams.agents.memory import TenantStage
 from streams.agents.timer import SYSTEM
 from streams.agents.writer import Writer, embedded, record_outbound
 from streams.emitter import Emitter
+from streams.errors import DependencyDown
 from streams.memory import decay
 from streams.memory.decay.digest import OLD_AFTER
 from streams.memory.decay.due import IDLE_TO_ARCHIVE
 from streams.memory.decay.evidence import LATE, may_gain
 from streams.outcome import Done, Outcome
 from streams.paging import everything
-from streams.ports import Doc, Embedder, MaintenanceScan, MemoryStore, Where
+from streams.ports import ChatModel, Doc, Embedder, MaintenanceScan, MemoryStore, Where
 from streams.records import Inbound, decode
 
 # This much of a shard at a time, so that recall does not feel it.
 PAGE = 200
+# Of sessions that a model tells in one window of a shard; it tells the rest of them by rule.
+MOST_TOLD = 20
+CALL_SECONDS = 15.0
 # Kind of the document that says which window a shard has behind it.
 DONE = "decayed"
 # A user has one fence of it, which moves on. No command has this id: an id is not empty and holds no line break.
@@ -54,8 +58,10 @@ class DecayStage(TenantStage):
         emitter: Emitter,
         embedder: Embedder,
         retention: Mapping[str, timedelta] = MappingProxyType({}),
+        chat: ChatModel | None = None,
     ) -> None:
-        """`retention`: how long a namespace keeps what was said; others keep everything."""
+        """`retention`: how long a namespace keeps what was said; others keep everything. `chat` tells old sessions."""
+        self._chat = chat
         self._retention = retention
         self._eraser = Eraser(writer, store, emitter)
         self._writer = writer
@@ -145,6 +151,7 @@ class DecayStage(TenantStage):
     async def _fold_sessions(self, tick: DecayTick) -> None:
         before = tick.window_end - OLD_AFTER
         looked_at: set[tuple[Tenant, str]] = set()
+        calls = MOST_TOLD if self._chat else 0
         async for tenant, ids in _by_tenant(
             lambda cursor: self._scan.idle(
                 tick.shard, before=before, types=(MemoryType.EPISODE,), limit=PAGE, cursor=cursor
@@ -158,18 +165,40 @@ class DecayStage(TenantStage):
             for session in sorted(sessions - {""}):
                 if (tenant, session) not in looked_at:
                     looked_at.add((tenant, session))
-                    await self._fold(tenant, session, tick.window_end)
+                    told = None
+                    if self._chat and calls > 0 and (untold := await self._untold(tenant, session, tick.window_end)):
+                        calls -= 1
+                        try:
+                            told = await decay.tell(self._chat, untold, deadline_seconds=CALL_SECONDS)
+                        except DependencyDown:
+                            calls = 0  # a window waits for no model
+                    await self._fold(tenant, session, tick.window_end, told)
 
-    async def _fold(self, tenant: Tenant, session: str, window_end: datetime) -> None:
+    async def _untold(self, tenant: Tenant, session: str, window_end: datetime) -> Sequence[MemoryRecord]:
+        """The episodes of a session that is to be folded and has no digest yet.
+
+        The model is asked about them before the lock, so that nobody waits for it; what it says counts if the same ones
+        are there afterwards.
+        """
+        episodes = await self._episodes(tenant, session)
+        folded = decay.fold_session(episodes, window_end)
+        if folded is None or folded.digest.memory_id in {record.memory_id for record in episodes}:
+            return ()
+        return folded.archived
+
+    async def _episodes(self, tenant: Tenant, session: str) -> list[MemoryRecord]:
+        return await everything(self._store, tenant, Where(layers=(Layer.EPISODE,), sessions=(session,)))
+
+    async def _fold(self, tenant: Tenant, session: str, window_end: datetime, told: decay.Told | None) -> None:
         """`records` first, the digest before its episodes go: at no moment can neither be found."""
         async with self._writer.locked(tenant):
-            episodes = await everything(self._store, tenant, Where(layers=(Layer.EPISODE,), sessions=(session,)))
+            episodes = await self._episodes(tenant, session)
             folded = decay.fold_session(episodes, window_end)
             if folded is None:
                 return
             if folded.digest.memory_id not in {record.memory_id for record in episodes}:
                 conflicts = await self._conflicts(tenant, session)
-                folded = decay.fold_session(episodes, window_end, conflicts=conflicts) or folded
+                folded = decay.fold_session(episodes, window_end, conflicts=conflicts, told=told) or folded
                 await self._store_digest(tenant, folded.digest)
             await self._writer.resettle(tenant, folded.archived)
         metrics.WINDOW_CHANGES.labels("digested").inc()

@@ -6,6 +6,7 @@ from streams.memory.decay.due import CLOSED, Due, carry_out, due
 from streams.memory.decay.evidence import with_evidence
 from streams.memory.decay.fading import effective_importance, last_active, state
 from streams.memory.decay.plan import Planned, plan
+from streams.memory.decay.telling import Told, tell
 from streams.memory.decay.windows import WINDOW, window_start, windows
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "Due",
     "Folded",
     "Planned",
+    "Told",
     "carry_out",
     "due",
     "effective_importance",
@@ -22,6 +24,7 @@ __all__ = [
     "plan",
     "reinforce",
     "state",
+    "tell",
     "unfold",
     "window_start",
     "windows",

@@ -2,7 +2,7 @@
 
 A digest names the episodes that it stands for (`digest_of`), so that it can be undone, and so that it goes when one of
 them is forgotten. By rule: what carries a name, a figure or a date is kept in its own words, in order; chatter is left
-out. What does not fit is listed, so that no name and no figure is lost.
+out. Or a model told the session. What either leaves out is listed, so that no name and no figure is lost.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Final
 
 from schemas.memory import Layer, MemoryRecord, MemoryStatus, MemoryType
 from streams.memory.decay.fading import in_archive, last_active
+from streams.memory.decay.telling import Told
 from streams.memory.extraction.sentences import sentences
 from streams.memory.settle.order import order
 from streams.memory.settle.wording import figures, names
@@ -39,13 +40,17 @@ class Folded:
 
 
 def fold_session(
-    episodes: Sequence[MemoryRecord], window_end: datetime, *, conflicts: Sequence[MemoryRecord] = ()
+    episodes: Sequence[MemoryRecord],
+    window_end: datetime,
+    *,
+    conflicts: Sequence[MemoryRecord] = (),
+    told: Told | None = None,
 ) -> Folded | None:
     """The digest of one session's episodes, None when the session is not old, too small or still in use.
 
     `episodes`: all of one session, the archive and earlier digests included. `conflicts`: facts that may contradict
-    another one; both sides are kept in the digest. A digest of this very window stays as it is (a crash came between),
-    and what is left of its episodes follows it.
+    another one; both sides are kept in the digest. `told`: counts if it tells of these very episodes. A digest of this
+    very window stays as it is (a crash came between), and what is left of its episodes follows it.
     """
     if not episodes:
         return None
@@ -59,9 +64,11 @@ def fold_session(
         return None
     first, last = foldable[0], foldable[-1]
     facts = sorted((f for f in conflicts if f.ambiguous_with), key=order)
+    ids = tuple(e.memory_id for e in foldable)
+    told = told if told is not None and told.of == ids else None
     digest = MemoryRecord(
         layer=Layer.EPISODE,
-        content=_content(foldable, facts),
+        content=_content(foldable, facts, told),
         memory_type=MemoryType.DIGEST,
         importance=max(e.importance for e in foldable),
         entities=tuple(sorted({name for e in foldable for name in e.entities})),
@@ -74,13 +81,14 @@ def fold_session(
         sequence=last.sequence,
         occurred_at=last.occurred_at,
         created_at=window_end,
-        digest_of=tuple(e.memory_id for e in foldable),
+        digest_of=ids,
         reason=f"digest of {len(foldable)} episodes",
         sources=tuple(dict.fromkeys(source for told in (*foldable, *facts) for source in told.sources)),
         supersedes=(),
         shard=first.shard,
         policy_version=first.policy_version,
-        extractor_version=first.extractor_version,
+        extractor_version=told.version if told else first.extractor_version,
+        prompt_version=told.prompt_version if told else "",
         embedding_model=first.embedding_model,
     )
     return Folded(digest, _archived(foldable, window_end))
@@ -112,10 +120,11 @@ def _foldable(episode: MemoryRecord, window_end: datetime) -> bool:
     )
 
 
-def _content(episodes: Sequence[MemoryRecord], conflicts: Sequence[MemoryRecord]) -> str:
+def _content(episodes: Sequence[MemoryRecord], conflicts: Sequence[MemoryRecord], told: Told | None) -> str:
     first, last = episodes[0].occurred_at.date(), episodes[-1].occurred_at.date()
     text = f"{first}" if first == last else f"{first} – {last}"
     kept = [f"{c.occurred_at.date()}: {c.content}" for c in conflicts]
+    kept += [told.text] if told else []
     left_out: list[str] = []
     length = len(text) + sum(len(part) for part in kept)
     for episode in episodes:
@@ -123,7 +132,7 @@ def _content(episodes: Sequence[MemoryRecord], conflicts: Sequence[MemoryRecord]
             if not names(sentence.text) and not figures(sentence.text) and not _mentions(episode, sentence.text):
                 continue
             line = f"{episode.speaker}: {sentence.text}" if episode.speaker else sentence.text
-            if length + len(line) <= MAX_CHARS:
+            if told is None and length + len(line) <= MAX_CHARS:
                 kept.append(line)
                 length += len(line)
             else:
