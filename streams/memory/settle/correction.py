@@ -73,6 +73,8 @@ def take_back(old: MemoryRecord, new: MemoryRecord, similarity: float, profile: 
     slip = _MEANT.match(new.content) and new.occurred_at - old.occurred_at <= AT_ONCE
     if slip and shared and one.names - other.names and other.names - one.names:
         return Relation(Kind.TAKE_BACK, "another name was meant", strength)
+    if slip and len(one.figures) == 1 and one.figures < other.figures:
+        return Relation(Kind.TAKE_BACK, "another number was meant", strength)  # "I meant 9:40, not 9:10"
     halfway = (profile.conflict + profile.duplicate) / 2
     if said.corrects and (taken_up >= TAKEN_UP or similarity >= halfway):
         return Relation(Kind.TAKE_BACK, "corrects what was said", strength)

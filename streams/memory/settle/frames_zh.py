@@ -98,7 +98,7 @@ _TOLD: Final = re.compile(r"^(?:领导|老板|老师|医生|客户|对方|公司
 # "咖啡我现在改喝拿铁了"
 _TOPICAL: Final = re.compile(
     rf"^(?P<topic>[^，。我你他她]{{1,6}})我(?P<adv>(?:现在|以后|最近|都|一直"
-    rf"|改)*)[喝用吃穿](?P<value>{_ANY}{{1,8}}?)了?$"
+    rf"|改)*)(?:[喝用吃穿]|[记存放写]在)(?P<value>{_ANY}{{1,8}}?)(?:里|上)?了?$"
 )
 # "我们用Jira管任务"
 _DONE_WITH: Final = re.compile(

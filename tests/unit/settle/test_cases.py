@@ -293,6 +293,10 @@ def test_of_a_chinese_sentence_the_clause_with_the_value_goes() -> None:
         ("The plumber is called Sam Boyle.", "Oops, sorry, I meant Dan Boyle.", 5, SUPERSEDED),
         ("My son's school is Oakfield Primary.", "Sorry, I meant Oakwood Primary.", 300, ACTIVE),
         ("I'm learning Python at weekends.", "Sorry, I meant Python 3.", 2, ACTIVE),
+        ("My bus leaves at 8:15.", "sorry, I meant 8:45, not 8:15", 3, SUPERSEDED),
+        ("My bus leaves at 8:15.", "sorry, I meant 8:45, not 8:15", 300, ACTIVE),
+        ("I need 2 eggs and 3 apples.", "sorry, I meant 4, not 3", 3, ACTIVE),
+        ("I have 3 cousins.", "sorry, I meant the blue one", 3, ACTIVE),
         ("My son's school is Oakfield Primary.", "Sorry, I meant the blue one.", 2, ACTIVE),
     ],
 )
