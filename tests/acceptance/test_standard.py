@@ -36,10 +36,10 @@ FLOORS: dict[SetName, dict[Dimension, float]] = {
     },
     # Written last, to be measured and left alone: what a rule must not be fitted to. Conflict is where the goal is far.
     "unseen": {
-        "completeness": 0.87,
+        "completeness": 0.88,
         "recall": 0.63,
         "accuracy": 0.98,
-        "conflict": 0.50,
+        "conflict": 0.66,
         "unrelated": 0.98,
         "timeline": 1.00,
         "isolation": 1.00,

@@ -273,6 +273,7 @@ def beside_masked(text: str) -> str:
     return "".join(clause for clause in _CLAUSE.findall(text) if not placeholder_only(clause))
 
 
+@lru_cache(maxsize=32)  # a message of one sentence is asked about twice
 def says_something(text: str) -> bool:
     """Whether anything is left of a text without manners, acknowledgements and words without content."""
     content = _zh_content if is_chinese(text[:_STRETCH]) else _en_content

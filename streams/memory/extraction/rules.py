@@ -13,12 +13,14 @@ from schemas import Candidate, Layer, MemoryType, Message, RedactedEvent
 from streams.memory.extraction import details
 from streams.memory.extraction.clauses import clauses
 from streams.memory.extraction.condense import condense
+from streams.memory.extraction.contrast import contrast
 from streams.memory.extraction.cued import Cued
 from streams.memory.extraction.gate import beside_masked, gate, placeholder_only, says_something
 from streams.memory.extraction.importance import STANDING, importance
 from streams.memory.extraction.lang import language
 from streams.memory.extraction.material import own_words
 from streams.memory.extraction.orders import one_off
+from streams.memory.extraction.parts import parts
 from streams.memory.extraction.patterns import table
 from streams.memory.extraction.plain import LONGEST, answers, asks_for_fact, plain
 from streams.memory.extraction.plans import may_plan, plan
@@ -121,7 +123,7 @@ class RuleExtractor:
                 trace += [
                     SentenceTrace(place, v.sentence.start, v.sentence.end, bool(v.found), v.why) for v in verdicts
                 ]
-            candidates += _strongest([_candidate(one, v, scene) for v in verdicts for one in v.found])
+            candidates += _strongest([_candidate(one, v, scene) for v in _parted(verdicts, scene) for one in v.found])
         skipped = None if candidates else main_reason(reasons.elements())
         return Extraction(tuple(candidates), skipped, tuple(trace))
 
@@ -138,9 +140,11 @@ def _closed(scene: _Scene) -> str | None:
 
 
 def _strongest(found: list[Candidate]) -> list[Candidate]:
-    """The most important ones, in the order in which they were said."""
-    strongest = sorted(found, key=lambda c: (-c.importance, c.start))[:MAX_CANDIDATES]
-    return sorted(strongest, key=lambda c: (c.start, c.end))
+    """The most important ones, in the order in which they were said; of the same words there is one memory."""
+    places: dict[tuple[int, int, str], Candidate] = {}
+    for candidate in sorted(found, key=lambda c: (-c.importance, c.start)):
+        places.setdefault((candidate.start, candidate.end, candidate.content), candidate)
+    return sorted([*places.values()][:MAX_CANDIDATES], key=lambda c: (c.start, c.end))
 
 
 def main_reason(reasons: Iterable[str]) -> str:
@@ -218,7 +222,7 @@ def _judge(sentence: Sentence, scene: _Scene, before: list[str], foreign: frozen
     text = sentence.text
     lang = language(text)
     speaker = scene.message.speaker
-    if points_back(text):
+    if points_back(text) and not _points_at_itself(text, lang, scene):
         return _pointing_back(sentence, lang, scene)
     reason = unreal(text)
     if not says_something(text):
@@ -310,6 +314,12 @@ def _pronoun(text: str) -> bool:
     return _PRONOUN.search(text) is not None
 
 
+def _points_at_itself(text: str, lang: str, scene: _Scene) -> bool:
+    """咖啡我现在改喝拿铁了，以后点单就按这个来: what is to hold is said right before."""
+    said = _LAST_COMMA.match(text)
+    return said is not None and not STANDING.search(said["told"]) and _states(said["told"], lang, scene)
+
+
 def _pointing_back(sentence: Sentence, lang: str, scene: _Scene) -> _Verdict:
     what = agreed(scene.earlier)
     if what is None:
@@ -317,6 +327,68 @@ def _pointing_back(sentence: Sentence, lang: str, scene: _Scene) -> _Verdict:
     joined = f"{sentence.text.rstrip('。.!！ ')}：{what}" if lang == "zh" else f"{sentence.text.rstrip('.! ')}: {what}"
     rule = Statement(SLOTS["instruction"], first_person(scene.message.speaker), why=_RULE, text=joined)
     return _Verdict(sentence, lang, (rule,), _RULE)
+
+
+def _parted(verdicts: list[_Verdict], scene: _Scene) -> list[_Verdict]:
+    """A fact for each statement of a sentence, as long as the message has room for them all."""
+    kept = [v for v in verdicts if v.found]
+    room = max(0, MAX_CANDIDATES - sum(len(v.found) for v in kept))
+    found: list[_Verdict] = []
+    for verdict in kept:
+        cut = _cut(verdict, scene, len(verdict.found) + room)
+        more = sum(len(v.found) for v in cut) - len(verdict.found)
+        if cut and more <= room:
+            room -= more
+            found += cut
+        else:
+            found.append(verdict)
+    return found
+
+
+def _cut(whole: _Verdict, scene: _Scene, most: int) -> list[_Verdict]:
+    """The parts of a sentence, each as it is judged on its own; none when one says nothing or something is lost."""
+    sentence = whole.sentence
+    if sentence.question or whole.why in (_RULE, "answer"):
+        return []
+    pieces = parts(sentence.text, whole.lang, lambda text: _states(text, whole.lang, scene), most)
+    denied = contrast(sentence.text).old
+    if len(pieces) < 2 or (denied and not any(contrast(piece.text).old == denied for piece in pieces)):
+        return []
+    foreign = _foreign(own_words(scene.message.text).strip())
+    found: list[_Verdict] = []
+    for piece in pieces:
+        part = Sentence(sentence.start + piece.start, sentence.start + piece.end, piece.text)
+        own = _judge(part, scene, [sentence.text], foreign)
+        own = _plain(own, scene) if own.open else own
+        if not own.found:
+            if not own.open:
+                return []
+            own = replace(own, found=(Statement(None, first_person(scene.message.speaker), why=whole.why),))
+        said = tuple(replace(one, text=one.text or piece.text) for one in own.found)
+        text = sentence.text[piece.start : piece.end]
+        found.append(replace(own, sentence=Sentence(part.start, part.end, text), lang=whole.lang, found=said))
+    kept = {_says(one) for part in found for one in part.found}
+    lost = [one for one in whole.found if one.value and _says(one) not in kept]
+    return [] if any(_within(one, piece.text) for one in lost for piece in pieces) else found
+
+
+def _says(one: Statement) -> tuple[str | None, str | None, str | None]:
+    return one.subject, one.slot.attribute if one.slot else None, one.value
+
+
+def _within(one: Statement, text: str) -> bool:
+    """Whether a part can say it: what is read across two clauses ("June 12 and Ravi owns") nobody has said."""
+    named = one.subject is None or one.subject == "user" or one.subject.casefold() in text.casefold()
+    return named and (one.value or "").casefold() in text.casefold()
+
+
+def _states(text: str, lang: str, scene: _Scene) -> bool:
+    """Whether the rules know what a text states, of whatever kind."""
+    if statements(text, lang, scene.message.speaker, None):
+        return True
+    if plain(text, None, scene.said_at) is not None or _dated(text, scene) is not None:
+        return True
+    return plain(text, scene.timing(text).time, scene.said_at) is not None
 
 
 def _keep_best(verdicts: list[_Verdict], whole: Worth, scene: _Scene) -> list[_Verdict]:

@@ -13,7 +13,9 @@ _GENERIC_SPEAKERS = frozenset({"user", "human", "me", "用户", "我", "guest", 
 _POSSESSIVE = re.compile(r"^(?:my|our)\s+", re.IGNORECASE)
 _CHINESE_POSSESSIVE = re.compile(r"^(?:我们|我|咱们?)(?:的|家(?:的)?)?(?=.)")
 _FIRST_PERSON = frozenset({"i", "we", "me", "my", "our", "the", "我", "我们", "咱", "咱们", "我家", "本人", "俺"})
-_KIN_WITH_NAME = re.compile(r"^(?:[Mm]y|[Oo]ur)\s+[a-z' -]*?,?\s+(?P<name>[A-Z][\w’'-]*(?: [A-Z][\w’'-]*)*)$")
+_KIN_WITH_NAME = re.compile(
+    r"^(?:[Mm]y|[Oo]ur)\s+(?!.* with )[a-z' -]*?,?\s+(?P<name>[A-Z][\w’'-]*(?: [A-Z][\w’'-]*)*)$"
+)
 PRONOUNS = frozenset(
     {"his", "her", "their", "him", "them", "he", "she", "they", "it", "他", "她", "它", "他们", "她们", "this", "that"}
 )

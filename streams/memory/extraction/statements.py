@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import takewhile
 from typing import Literal
 
 from streams.memory.extraction.contrast import contrast, corrects, ends
 from streams.memory.extraction.lang import fold
+from streams.memory.extraction.parts import carried
 from streams.memory.extraction.patterns import Pattern, table
 from streams.memory.extraction.relations import relation, third_person
 from streams.memory.extraction.slots import Slot, slot_for
@@ -26,18 +26,7 @@ _ONCE = re.compile(
 )
 _SINCE_THEN = re.compile(r"\b(?:but|now|then|since)\b|现在|目前|如今|但|后来", re.IGNORECASE)
 _EN_CLAUSE = re.compile(r",\s+(?:and |but |so )?|;\s+|\s+(?:and|but)\s+")
-_EN_BARE_VERB = re.compile(
-    r"(?:also |now |currently |just )?(?:work|live|have|love|like|hate|am|was|is|prefer|moved|speak|own|drive"
-    r"|study|enjoy|play|eat|drink|use)(?:s|ed)?\b",
-    re.IGNORECASE,
-)
 _ZH_CLAUSE = re.compile(r"[，,；;、]\s*")
-_ZH_SUBJECT = re.compile(r"^(我们|咱们?|我(?:的|家)?[\u4e00-\u9fff]{0,3}(?=叫|在|是|今年|住|有|喜欢|对)|我|他|她)")
-_ZH_ADVERB = re.compile(r"(?:现在|目前|如今|最近|一直|以前|之前|从前|原来|小时候|今年|去年)$")
-_ZH_BARE_VERB = re.compile(
-    r"^(?:现在|目前|今年|也|还|平时|最近|一直|已经|刚)*(?:搬|在|住|是|叫|今年|有|喜欢|讨厌"
-    r"|不吃|对|养|从|爱|做|当|从事|\d+岁)"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +51,9 @@ def statements(text: str, lang: str, speaker: str | None, named: str | None) -> 
     if len(found) > 1:
         # Each with its own words: two statements of one sentence are two memories.
         found = _by_clause(reduced.text, lang, speaker, named) or found
-    found += [one for one in _of_bare_clauses(reduced.text, lang, speaker, named) if not _known(one, found)]
+    # 我做翻译，住在厦门: a clause may share the subject of the one before.
+    shared = [(text, one) for text in carried(reduced.text, lang) for one in _slots(text, lang, speaker, named)]
+    found += [replace(one, text=text) if found else one for text, one in shared if not _known(one, found)]
     if not found:
         general = relation(reduced.text)
         if general:
@@ -95,63 +86,20 @@ def _known(one: Statement, found: list[Statement]) -> bool:
 
 def _slots(text: str, lang: str, speaker: str | None, named: str | None) -> Iterator[Statement]:
     """The slots filled in a text, at most one for each stretch of it."""
-    unsaid = not_stated(text)
+    unsaid: list[tuple[int, int]] | None = None
     taken: list[tuple[int, int]] = []
     for pattern in table(lang).matching(fold(text)):
         for match in pattern.expression.finditer(text):
             if any(match.start() < end and start < match.end() for start, end in taken):
                 continue
             # A value may stand in quotation marks, a statement that opens in them was made by somebody else.
+            unsaid = not_stated(text) if unsaid is None else unsaid
             if any(start <= match.start() < end for start, end in unsaid):
                 continue
             one = _from_match(pattern, match, speaker, named, text)
             if one is not None:
                 taken.append(match.span())
                 yield one
-
-
-def _of_bare_clauses(text: str, lang: str, speaker: str | None, named: str | None) -> Iterator[Statement]:
-    """ "I live in Bonn and work at Siemens", 我老婆叫王芳，在华为上班: later clauses share the subject of the first."""
-    cut = _ZH_CLAUSE if lang == "zh" else _EN_CLAUSE
-    clauses = cut.split(text)
-    if len(clauses) < 2:
-        return
-    subject = _opening_subject(clauses[0], lang)
-    for place, clause in enumerate(clauses[1:], 1):
-        own = _opening_subject(clause, lang)
-        subject = own or subject
-        bare = (_ZH_BARE_VERB if lang == "zh" else _EN_BARE_VERB).match(clause)
-        if subject and not own and bare:
-            whole = f"{subject}{clause}" if lang == "zh" else f"{subject} {clause}"
-            # "我做翻译，住在厦门": what comes before and fills no slot is not lost.
-            alone = lang == "zh" and place == 1 and not any(_slots(clauses[0], lang, speaker, named))
-            opens = (clauses[0], clause) if alone else (whole,)
-            for one in _slots(whole, lang, speaker, named):
-                more = _unfilled(clauses[place + 1 :], subject, lang, speaker, named) if lang == "zh" else []
-                yield replace(one, text="，".join((*opens, *more)).rstrip("。！!. "))
-
-
-def _unfilled(clauses: list[str], subject: str, lang: str, speaker: str | None, named: str | None) -> list[str]:
-    """The clauses that go on about the same subject and fill no slot themselves: "做芯片测试的"."""
-    going_on = takewhile(
-        lambda clause: clause and "我" not in clause and not any(_slots(f"{subject}{clause}", lang, speaker, named)),
-        clauses,
-    )
-    return list(going_on)
-
-
-def _opening_subject(clause: str, lang: str) -> str | None:
-    if lang == "zh":
-        match = _ZH_SUBJECT.match(clause)
-        return _ZH_ADVERB.sub("", match.group(1)) if match else None
-    match = _EN_SUBJECT.match(clause)
-    return match.group(1).replace("’", "'").split("'")[0] if match else None
-
-
-_EN_SUBJECT = re.compile(
-    r"(?:\w+, )?(I|i|[Ww]e|[Mm]y \w+(?: [A-Z]\w+)?|[A-Z]\w+)(?=['’](?:m|re)\b"
-    r"|\s(?:am|is|are|was|were|live|work|have|has|love|like|hate|moved|prefer|study|speak)(?:s|d)?\b)"
-)
 
 
 def _from_match(

@@ -99,11 +99,21 @@ def still_so(episode: MemoryRecord, superseded: Iterable[MemoryRecord]) -> str:
         if (fact.source.event_id, fact.source.message) == (episode.source.event_id, episode.source.message):
             kept = _beside(fact)
             gone |= wording(fact.content.replace(kept, "") if kept else fact.content).content
-            left = left.replace(fact.content, kept) if fact.content else left
+            words = _said_in(episode, fact)
+            left = left.replace(words, kept) if words else left
     if not gone:
         return episode.content
     covered = len(said & gone) >= COVERED_BY_SUPERSEDED * len(said)
     return "" if covered or not wording(left).content else left.strip().lstrip(_BETWEEN)
+
+
+def _said_in(episode: MemoryRecord, fact: MemoryRecord) -> str:
+    """The words that a fact was read from: a clause that shares the subject of another does not hold all of its own."""
+    if fact.content in episode.content:
+        return fact.content
+    start, end = (max(0, place - episode.source.start) for place in (fact.source.start, fact.source.end))
+    said = episode.content[start:end]
+    return said if fact.content.endswith(said) else fact.content
 
 
 def _beside(fact: MemoryRecord) -> str:

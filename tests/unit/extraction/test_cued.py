@@ -15,8 +15,8 @@ from streams.memory.extraction.cued import Cued
 
 
 def _all_cued() -> Iterator[tuple[str, Cued]]:
-    for found in pkgutil.iter_modules(extraction.__path__):
-        module = importlib.import_module(f"{extraction.__name__}.{found.name}")
+    for found in pkgutil.walk_packages(extraction.__path__, f"{extraction.__name__}."):
+        module = importlib.import_module(found.name)
         for name, value in vars(module).items():
             # Looks before another search that wants whole words: it may find more than that.
             if isinstance(value, Cued) and name != "_ANY_EMOTION":

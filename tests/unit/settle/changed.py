@@ -64,14 +64,13 @@ NAMED = (
     ("The backend is Flask.", "The backend is FastAPI now."),
     ("我的牙医是陈医生，手很轻。", "陈医生退休了，我的牙医现在是林医生。"),
     ("后端用的是Django，部署在阿里云。", "后端现在用Go了，快多了。"),
+    ("前端用的是Vue，后端用的是Django", "后端现在用Go了"),  # two facts, of which one is replaced
+    ("The mail service runs on Exim, the chat service runs on Matrix.", "The mail service runs on Postfix now."),
     ("我们组的组长是王磊", "我们组的组长换成刘洋了"),
     ("我妹妹住在南京，做护士。", "我妹妹现在住在无锡了，离家近一点。"),
     ("项目的数据库是MySQL", "项目的数据库换成PostgreSQL了，迁移很顺利"),
 )
 BESIDE_NAMED = (
-    # What else the older one says would be lost.
-    ("The mail service runs on Exim, the chat service runs on Matrix.", "The mail service runs on Postfix now."),
-    ("前端用的是Vue，后端用的是Django", "后端现在用Go了"),
     ("My physio is Hanna Brandt.", "My dentist is Luis Ortega now."),
     ("The payments service runs on Java 11.", "The search service runs on Java 21 now."),
     ("My brother lives in Leeds.", "My sister lives in York now."),

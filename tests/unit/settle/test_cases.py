@@ -280,6 +280,15 @@ def test_an_episode_is_told_without_what_is_replaced() -> None:
     assert still_so(episode, []) == said
 
 
+def test_a_clause_that_shares_its_subject_goes_by_its_place() -> None:
+    clause = "work as a nurse."
+    said = f"I live in Porto with my sister and {clause} Wei does the data part of the migration."
+    episode = record(1, 1, said, layer="episode")
+    place = episode.source.model_copy(update={"start": said.index(clause), "end": said.index(clause) + len(clause)})
+    fact = record(1, 0, f"I {clause}", value="nurse").model_copy(update={"sources": (place,)})
+    assert still_so(episode, [fact]) == said.replace(clause, "")
+
+
 def test_of_a_chinese_sentence_the_clause_with_the_value_goes() -> None:
     said = "评审会定在4月15日上午十点，地点在浦东的会议中心。记得带投影仪。"
     fact = record(1, 0, "评审会定在4月15日上午十点，地点在浦东的会议中心。", value="4月15日上午十点")

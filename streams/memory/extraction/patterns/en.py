@@ -82,6 +82,18 @@ _FRAGMENTS = {
         r"|(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d|\d{1,2} (jan|feb|mar|apr|may|jun|jul|aug|sep|oct"
         r"|nov|dec))"
     ),
+    # Whom a place is filled with: "my dentist is Indian" says how somebody is.
+    "person": (
+        r"(?!(?-i:[A-Z])\w*(ish|ese)\b|(american|indian|italian|russian|canadian|australian|brazilian|mexican|iranian"
+        r"|asian|african|european|korean|norwegian|belgian|austrian|ukrainian|egyptian|nigerian|german|french|dutch|greek"
+        r"|czech|swiss|thai|(mon|tues|wednes|thurs|fri|satur|sun)day)\b)<name>"
+    ),
+    # What somebody owns by being responsible for it.
+    "work": (
+        r"(back-?end|front-?end|api|services?|project|release|roadmap|rollout|migration|docs|design|module|pipeline"
+        r"|website|app|launch|onboarding|qa|testing|infrastructure|database|product|feature|codebase|repo|process"
+        r"|budget|integration|dashboard)"
+    ),
     "number": r"(no|an?|one|two|three|four|five|six|\d)",
 }
 _SAY = Wordings(_FRAGMENTS, boundary=r"(?<![\w’'-])")
@@ -133,9 +145,11 @@ PATTERNS = (
     _SAY("school", "go goes study studies studying attend attends student", r"<who>(<be>)?<adv> (go to|goes to"
         r"|study at|studies at|studying at|attends?"
          r"|a student at) (?P<v>(?-i:(?!<no_name>)[A-Z])[^,;.!?\n]{1,50}?)<stop>"),
-    _SAY("*", "manager boss supervisor roommate", r"(?P<s>my) (?P<a>manager|boss|supervisor|roommate)( is"
-        r"|['’]s)( now| called| named)* "
-         r"(?P<v><name>)<stop>"),
+    _SAY("*", "manager boss supervisor roommate flatmate accountant dentist lawyer landlord landlady trainer vet "
+              "therapist hairdresser mentor advisor physio nanny insurer",
+         r"(?P<s>my) ((new|current) )?(?P<a>manager|boss|supervisor|roommate|flatmate|accountant|dentist|lawyer"
+         r"|landlord|landlady|trainer|vet|therapist|hairdresser|mentor|advisor|physio|nanny|insurer)( is"
+         r"|['’]s)( now| called| named)* (?P<v><person>)<stop>"),
     _SAY("*", "wife husband partner girlfriend boyfriend son daughter dog cat mother father brother sister",
          r"(?P<s>my) (?P<a>wife|husband|partner|girlfriend|boyfriend|son|daughter|dog|cat|mother|father|brother|sister)"
          r"( is|['’]s)( now| called| named)* (?P<v><name>)<stop>"),
@@ -190,6 +204,7 @@ PATTERNS = (
                                r"|aunts?|cousins?"
          r"|grandchildren))\b"),
     _SAY("car", "drive drives", r"<who><adv> drives? (?P<v>an? [^,;.!?\n]{2,40}?)<stop>"),
+    _SAY("owner", "owns", r"(?P<v><name>)( now| currently)? owns (?P<s>the ([\w-]+ ){0,2}<work>)(<stop>|(?= from\b))"),
     _SAY("owns", "own owns bought purchased", r"<who>(<have>)?<adv> (owns?|bought|purchased) (?P<v>(an?|two|some"
         r"|my|new|the)"
          r" [^,;.!?\n]{2,50}?)<stop>"),
@@ -244,7 +259,7 @@ PATTERNS = (
                          "dinner",
          r"(?P<s>(my|our|the|this)( [\w-]+){0,3}? (meeting|appointment|interview|call|flight|stand-?up|class|demo"
          r"|presentation"
-         r"|exam|wedding|dinner))( with [\w ]{2,25}?)?( is| has been| was| got|['’]s)?( now| scheduled| set| moved"
+         r"|exam|wedding|dinner)( with [\w ]{2,25}?)?)( is| has been| was| got|['’]s)?( now| scheduled| set| moved"
          r"| rescheduled"
          r"| postponed| changed| pushed| planned)*( from (?P<o>[\w: ]{2,25}?))?( for| on| at| to) (?!the (same"
          r"|next)\b)" + _T),
@@ -252,8 +267,9 @@ PATTERNS = (
          r"(?P<s>(the|our|my)( [\w-]+){1,4}?)( is| has been| was| got|['’]s| have been| are)( now| scheduled| set"
          r"| moved| rescheduled| postponed| changed| pushed| planned| back| forward| brought)*"
          r"( from (?P<o>[\w: ]{2,25}?))?( for| on| at| to) (?P<v><time>[^,;!?\n—]{0,40}?)<stop>"),
-    _SAY("meeting_time", "starts begins leaves departs start begin leave",
-         r"<thing> (starts?|begins?|leaves?|departs?)( now| only)?( at| on) (?P<v><time>[^,;!?\n—]{0,30}?)<stop>"),
+    _SAY("meeting_time", "starts begins leaves departs start begin leave moves",
+         r"<thing> (starts?|begins?|leaves?|departs?|moves? to)( now| only)?( at| on)? (?P<v><time>"
+         r"[^,;!?\n—]{0,30}?)<stop>"),
     # ---- who is responsible
     _SAY("owner", "with", r"(?P<s>the [\w’' .-]{2,40}?|<name>) (is|lies|sits)( now)? with (?P<v><name>)<stop>"),
     _SAY("owner", "led owned managed run headed handled maintained", r"(?P<s>the [\w’' .-]{2,40}?|<name>) (is|was|are)"
