@@ -386,9 +386,7 @@ def _states(text: str, lang: str, scene: _Scene) -> bool:
     """Whether the rules know what a text states, of whatever kind."""
     if statements(text, lang, scene.message.speaker, None):
         return True
-    if plain(text, None, scene.said_at) is not None or _dated(text, scene) is not None:
-        return True
-    return plain(text, scene.timing(text).time, scene.said_at) is not None
+    return plain(text, None, scene.said_at) is not None or _dated(text, scene) is not None
 
 
 def _keep_best(verdicts: list[_Verdict], whole: Worth, scene: _Scene) -> list[_Verdict]:
