@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -15,6 +14,7 @@ from streams.memory.lexicon import FUNCTION_CHARACTERS
 from streams.memory.ranking.dialogue import dialogue_turns
 from streams.memory.ranking.everyday import expand
 from streams.memory.ranking.slots import asked_slots
+from streams.memory.ranking.wanted import Wanted, wanted, wants_several
 from streams.memory.ranking.weights import Weights
 from streams.memory.timephrases import interval, resolve
 
@@ -22,16 +22,6 @@ from streams.memory.timephrases import interval, resolve
 DIALOGUE_CHARS: Final = 400
 QUESTION_CHARS: Final = 600
 
-_ASKS_TIME = re.compile(
-    r"^\W*(?:since |by |until )?when\b|\b(?:what|which) (?:date|day|month|year|time|week)\b|\bhow long ago\b"
-    r"|什么时候|何时|几点|几号|哪一?[天年月周日]|多久(?:前|以前|之前)|时间",
-    re.IGNORECASE,
-)
-_ASKS_NUMBER = re.compile(
-    r"\bhow (?:many|much|long|old|often|far|tall|big)\b|\bwhat (?:number|age|price|amount|size)\b"
-    r"|多少|几[个次岁只位本天年月周名条件]|多[大长久高远]",
-    re.IGNORECASE,
-)
 # Units that place an event; "at three" or "in the morning" is no date.
 _CLOCK = frozenset({"second", "minute", "hour", "daypart"})
 _LONG: Final = timedelta(days=31)
@@ -55,7 +45,8 @@ class Understanding:
     """A query as search sees it.
 
     `words` are the query's own terms in order; `added` the expansions with their weight, under 1. `persons` are
-    names that the query gives explicitly (`about`, the speaker tags of a dialogue).
+    names that the query gives explicitly (`about`, the speaker tags of a dialogue). `several`: more than one memory is
+    asked for.
     """
 
     text: str
@@ -65,7 +56,8 @@ class Understanding:
     added: Mapping[str, float]
     persons: tuple[str, ...]
     periods: tuple[Period, ...]
-    asks: Literal["time", "number"] | None
+    asks: Wanted | None
+    several: bool = False
     # Attributes of oneself that the question asks for.
     slots: frozenset[str] = frozenset()
     # What a chat model said in other words, for the dense search.
@@ -86,11 +78,7 @@ def understand(request: RecallRequest, now: datetime, weights: Weights) -> Under
     speakers = [turn.speaker for turn in spoken if turn.speaker]
     persons = [request.about] if request.about else speakers[-1:]
     asked = turns[-1].text if turns else ""
-    asks: Literal["time", "number"] | None = None
-    if _ASKS_TIME.search(asked):
-        asks = "time"
-    elif _ASKS_NUMBER.search(asked):
-        asks = "number"
+    question = "" if dialogue else asked[:QUESTION_CHARS]
     return Understanding(
         text=text,
         lang="zh" if language(text) == "zh" else "en",
@@ -98,9 +86,10 @@ def understand(request: RecallRequest, now: datetime, weights: Weights) -> Under
         words=words,
         added=added,
         persons=tuple(persons),
-        periods=() if dialogue else _periods(asked, now, request.timezone or "UTC"),
-        asks=None if dialogue else asks,
-        slots=frozenset() if dialogue else asked_slots(asked[:QUESTION_CHARS]),
+        periods=_periods(question, now, request.timezone or "UTC"),
+        asks=wanted(question),
+        several=wants_several(question),
+        slots=asked_slots(question),
     )
 
 
@@ -116,7 +105,7 @@ def content_words(text: str) -> tuple[str, ...]:
 
 def _periods(text: str, now: datetime, zone: str) -> tuple[Period, ...]:
     found = []
-    for phrase in resolve(text[:QUESTION_CHARS], now, zone):
+    for phrase in resolve(text, now, zone):
         if phrase.granularity in _CLOCK or phrase.kind in ("time", "timerange", "duration", "set"):
             continue
         try:

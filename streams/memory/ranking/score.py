@@ -9,7 +9,6 @@ threshold: the best of nothing stays low. (Measured: fixed scales order as well 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -24,6 +23,7 @@ from streams.memory.lexical import K1, ROLE_NAMES, fold, term_id, terms
 from streams.memory.ranking.query import Period, Understanding
 from streams.memory.ranking.slots import fills
 from streams.memory.ranking.turns import Floats, Kind, context, kind_of, place_of, steps
+from streams.memory.ranking.wanted import holds
 from streams.memory.ranking.weights import Weights
 from streams.ports import FoundMemory
 
@@ -130,17 +130,24 @@ def score(
     coverage_alone = _coverage(presence, own, added)
     near = cosines or {}
     own_cosines = np.array([near.get(record.memory_id, 0.0) for record in records])
+    covered, meaning = coverage, weights.meaning
+    if understanding.several:
+        # What answers in part stands by itself all over; what stands around it is seldom another part.
+        for_words, for_meaning = (_less(matrix, weights.context_of_several) for matrix in (for_words, for_meaning))
+        covered = _coverage(presence, own, added, for_words)
+        meaning *= weights.meaning_of_several
     cosine = _above_common(own_cosines, for_meaning)
     about, who = _persons(records, persons, presence, len(own) + len(added), list(names))
     date, when = _dates(records, understanding.periods)
     telling = np.array([float(period is not None and not period.around_now) for period in when])
     slot = np.array([float(fills(record, understanding.slots)) for record in records])
+    kept = _kept(records)
     to_usual = weights.usual_cosine / usual_cosine
     columns = {
-        "words": coverage
+        "words": covered
         / weights.words_spread
         * (weights.words_of_dialogue if understanding.dialogue else weights.words),
-        "meaning": cosine / weights.meaning_spread * weights.meaning * to_usual,
+        "meaning": cosine / weights.meaning_spread * meaning * to_usual,
         "person": about * weights.person,
         "date": date * weights.date,
         "asked_for": _asked_for(understanding, records) * weights.asked_for,
@@ -148,14 +155,14 @@ def score(
     }
     if not understanding.dialogue:
         # A dialogue looks for what is akin to it, not for an answer.
-        columns |= _kinds(found, kinds, linked, weights)
+        columns |= _kinds(found, kinds, linked, weights) | {"kept": kept * weights.kept}
     evidence = np.sum(list(columns.values()), axis=0)
     matches = about * weights.support_person + date * telling * weights.support_date + slot * weights.support_slot
     share = 1.0 if cosines is None else weights.support_words
     support = coverage * share + _nearest(own_cosines, linked, kinds) * to_usual + matches
     alone = coverage_alone * share + own_cosines * to_usual + matches
     if not understanding.dialogue:
-        support += _untold(records, kinds, weights)
+        support += _untold(kinds, kept, weights)
 
     def reasons(at: int) -> Reasons:
         return Reasons(
@@ -225,6 +232,13 @@ def _above_common(cosines: Floats, around: Floats) -> Floats:
     return above
 
 
+def _less(around: Floats, share: float) -> Floats:
+    """The same context at a share of its weight."""
+    own = np.eye(len(around))
+    less: Floats = own + (around - own) * share
+    return less
+
+
 def _nearest(cosines: Floats, linked: Sequence[bool], kinds: Sequence[Kind]) -> Floats:
     """The best cosine of a turn and the two beside it. What is only wished lends nothing to what stands beside it."""
     lent = np.where([kind.only_wished for kind in kinds], -1.0, cosines)
@@ -283,44 +297,36 @@ def _dates(records: Sequence[MemoryRecord], periods: Sequence[Period]) -> tuple[
 
 
 def _asked_for(understanding: Understanding, records: Sequence[MemoryRecord]) -> Floats:
-    """1 where a candidate holds the kind of thing that was asked for: a time, a number."""
-    if understanding.asks is None:
+    """1 where a candidate holds the kind of thing that was asked for: a time, a place …"""
+    kind = understanding.asks
+    if kind is None:
         return np.zeros(len(records))
-    cue = _TIME_CUE if understanding.asks == "time" else _NUMBER_CUE
-    return np.array([float(cue.search(record.content) is not None) for record in records])
+    return np.array([float(holds(record.content, kind)) for record in records])
 
 
-# Cues, not readings: resolving the time phrases of a hundred candidates would cost more than the search.
-_TIME_CUE: Final = re.compile(
-    r"\b(?:yesterday|today|tonight|tomorrow|last|next|ago|recently|just|since|morning|evening|days?|weeks?"
-    r"|weekends?|months?|years?|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|june|july"
-    r"|august|september|october|november|december|\d{4})\b"
-    r"|[昨今明后前]天|[上下本这去今明前][周年月]|星期|周[一二三四五六日末]|礼拜|[\d一二三四五六七八九十]+[年月日号天点]|刚刚|刚才|最近",
-    re.IGNORECASE,
-)
-_NUMBER_CUE: Final = re.compile(
-    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred"
-    r"|thousand|once|twice|couple|few|several|dozen|half)\b|[一二两三四五六七八九十百千万半几]",
-    re.IGNORECASE,
-)
-
-
-def _untold(records: Sequence[MemoryRecord], kinds: Sequence[Kind], weights: Weights) -> Floats:
-    """What a turn is less of an answer for asking, wishing or imagining, or for holding nothing worth a fact."""
-    kept = {
+def _kept(records: Sequence[MemoryRecord]) -> Floats:
+    """1 where extraction found a fact: the fact, and the turn that it stands in."""
+    told = {
         (source.event_id, source.message)
         for record in records
         if record.layer is Layer.FACT
         for source in record.sources
     }
-    unkept = weights.support_unkept * UNKEPT_FADES / (UNKEPT_FADES + len(records))
     return np.array(
         [
-            (kind.only_wished * weights.support_wished or kind.ends_asking * weights.support_question)
-            + kept.isdisjoint((source.event_id, source.message) for source in record.sources) * unkept
-            for record, kind in zip(records, kinds, strict=True)
+            float(not told.isdisjoint((source.event_id, source.message) for source in record.sources))
+            for record in records
         ]
     )
+
+
+def _untold(kinds: Sequence[Kind], kept: Floats, weights: Weights) -> Floats:
+    """What a turn is less of an answer for asking, wishing or imagining, or for holding nothing worth a fact."""
+    unkept = weights.support_unkept * UNKEPT_FADES / (UNKEPT_FADES + len(kinds))
+    asked_or_wished = [
+        kind.only_wished * weights.support_wished or kind.ends_asking * weights.support_question for kind in kinds
+    ]
+    return np.array(asked_or_wished) + (1 - kept) * unkept
 
 
 def _kinds(

@@ -79,13 +79,18 @@ class Weights:
     before_question: tuple[float, float] = (0.7, 0.5)
     after: tuple[float, float] = (0.45, 0.28)
     second: float = 0.8
+    # "What books …?" is answered in many places: the turns around count this share, meaning that much more.
+    context_of_several: float = 0.5
+    meaning_of_several: float = 1.3
 
     # Matches.
     person: float = 1.0
     date: float = 2.0
     slot: float = 2.0
-    # "When …?" wants a turn with a time in it, "how many …?" one with a number.
+    # "When …?" wants a turn with a time in it, "how many …?" one with a number, "where …?" one with a place.
     asked_for: float = 0.8
+    # What holds something worth a fact.
+    kept: float = 0.4
     # What kind of turn it is: a question tells little, an answer more, a long one more, one in the first person more.
     question: float = -0.5
     answer: float = 0.1

@@ -35,7 +35,15 @@ def test_a_question() -> None:
         ("我什么时候去的北京", "time"),
         ("How many dogs does he have?", "number"),
         ("他养了几只猫", "number"),
-        ("Where does he live?", None),
+        ("Where does he live?", "place"),
+        ("你们在哪里认识的", "place"),
+        ("Why did she quit?", "reason"),
+        ("她为什么辞职", "reason"),
+        ("How did Anna feel about the move?", "feeling"),
+        ("面试后他心情怎么样", "feeling"),
+        ("What book did he read?", "title"),
+        ("他最近看了什么书", "title"),
+        ("Does he like tea?", None),
     ],
 )
 def test_what_kind_of_answer(query: str, asks: str | None) -> None:
