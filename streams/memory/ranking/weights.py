@@ -49,7 +49,7 @@ class Weights:
     # `usual_cosine`) + matches. Nothing is shown unless one memory reaches the threshold, and nothing
     # below this share of it: what comes after a convincing one may be less so.
     # The best of many unrelated memories is better than the best of few: the threshold grows with ln(candidates).
-    threshold: float = 0.29
+    threshold: float = 0.285
     threshold_growth: float = 0.09
     threshold_share: float = 0.6
     threshold_words_only: float = 0.0
