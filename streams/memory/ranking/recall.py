@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
+import numpy as np
+
 from schemas import MemoryStatus, RecalledMemory, RecallReply, RecallRequest, Tenant
 from schemas.memory import slot_of
 from streams.errors import DependencyDown, Refused
@@ -23,13 +25,15 @@ from streams.memory.ranking.query import Understanding, understand
 from streams.memory.ranking.relevance import final_score, floor, relevance, threshold, worth
 from streams.memory.ranking.rewrite import with_words
 from streams.memory.ranking.score import Candidate, Judged, asked_persons, score, speakers_of
-from streams.memory.ranking.select import hidden, same_words, select
+from streams.memory.ranking.select import LATER, hidden, same_words, select
 from streams.memory.ranking.weights import DEFAULT, Weights
 from streams.memory.settle import outdated_episodes
 from streams.ports import Embedder, FoundMemory, ModelProfile, SparseVector, Vectors, VectorStore, Where
 
 # Of the time that is left, what the model may take: the search and the reply need the rest.
 EMBED_SHARE: Final = 0.6
+# A spread of cosines that tells nothing.
+_EQUAL: Final = 0.01
 
 
 @dataclass
@@ -136,6 +140,8 @@ class _Weighed:
     needed: float
     degraded: tuple[str, ...]
     with_model: bool
+    # Worth that counts only far down in the answer, by id.
+    later: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def alone(self) -> bool:
@@ -196,7 +202,25 @@ async def _weigh(
     judged = score(understanding, search.candidates, cosines, weights=weights, usual_cosine=profile.recall)
     clock.lap("score")
     needed = threshold(understanding, len(judged), query is not None, weights)
-    return _Weighed(understanding, judged, found, needed, degraded, query is not None)
+    weighed = _Weighed(understanding, judged, found, needed, degraded, query is not None)
+    if query is None or not understanding.dialogue or request.top_k <= LATER:
+        return weighed
+    return replace(weighed, later=await _akin(weighed, request, tenant, store, now, weights))
+
+
+async def _akin(
+    weighed: _Weighed, request: RecallRequest, tenant: Tenant, store: VectorStore, now: datetime, weights: Weights
+) -> dict[str, float]:
+    """How like the best candidate each is, weighted. A dialogue wants what is akin, and what it says of that itself
+    gives out after the first few."""
+    best = _select(weighed, request.model_copy(update={"top_k": 1}), now, weights)
+    found = await store.get_with_vectors(tenant, [one.record.memory_id for one in best])
+    if not found:
+        return {}
+    near = await store.cosines(tenant, [one.record.memory_id for one in weighed.judged], found[0].vector)
+    cosines = np.array(list(near.values()))
+    likeness = weights.akin * (cosines - cosines.mean()) / max(float(cosines.std()), _EQUAL)
+    return dict(zip(near, likeness.tolist(), strict=True))
 
 
 def search_words(understanding: Understanding) -> dict[str, float]:
@@ -222,6 +246,7 @@ def _select(
         top_k=request.top_k,
         weights=weights,
         keep_superseded=request.include_superseded or request.as_of is not None,
+        later=weighed.later,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -16,6 +17,8 @@ from streams.memory.ranking.score import Judged
 from streams.memory.ranking.weights import Weights
 
 _NO_LETTER: Final = re.compile(r"[\W_]+")
+# What comes after so many is ordered by its likeness to the best, too.
+LATER: Final = 5
 
 
 def hidden(record: MemoryRecord, request: RecallRequest, now: datetime) -> str | None:
@@ -63,12 +66,22 @@ def same_words(one: MemoryRecord, other: MemoryRecord) -> bool:
     return _wording(one) == _wording(other)
 
 
-def ranked(judged: Sequence[Judged], worth_of: Callable[[Judged], float], weights: Weights) -> Iterator[Judged]:
-    """Best first. A turn beside one already listed counts less: most of its evidence is that one's."""
+def ranked(
+    judged: Sequence[Judged],
+    worth_of: Callable[[Judged], float],
+    weights: Weights,
+    later: Mapping[str, float] = MappingProxyType({}),
+) -> Iterator[Judged]:
+    """Best first. A turn beside one already listed counts less: most of its evidence is that one's.
+
+    `later`: worth by id that counts once `LATER` are listed.
+    """
     ordered = sorted(judged, key=lambda one: one.record.memory_id)
     places = {one.record.memory_id: place for place, one in enumerate(ordered)}
     worth = np.array([worth_of(one) for one in ordered], np.float64)
-    for _ in ordered:
+    for place in range(len(ordered)):
+        if place == LATER and later:
+            worth += np.array([later.get(one.record.memory_id, 0.0) for one in ordered])
         best = int(worth.argmax())
         worth[best] = -np.inf
         yield ordered[best]
@@ -85,6 +98,7 @@ def select(
     top_k: int,
     weights: Weights,
     keep_superseded: bool = False,
+    later: Mapping[str, float] = MappingProxyType({}),
 ) -> list[Judged]:
     """The answer: at most `top_k`, best first, facts before the episodes they came from.
 
@@ -94,7 +108,7 @@ def select(
     replaced = set() if keep_superseded else {old for one in supported for old in one.record.supersedes}
     shown: list[Judged] = []
     said: set[str] = set()
-    for one in ranked(supported, worth_of, weights):
+    for one in ranked(supported, worth_of, weights, later):
         wording = _wording(one.record)
         if wording in said or one.record.memory_id in replaced:
             continue

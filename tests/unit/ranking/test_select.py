@@ -69,6 +69,15 @@ def test_a_turn_beside_a_listed_one_counts_less() -> None:
     assert chosen(top, beside, apart) == ["a", "c", "b"]
 
 
+def test_likeness_to_the_best_counts_far_down_only() -> None:
+    found = [judged(memory(name, f"Text {name}"), 8 - place) for place, name in enumerate("abcdefgh")]
+    later = dict.fromkeys(("mem_e", "mem_h"), 2.5)
+    answer = select(
+        found, enough=lambda one: True, worth_of=lambda one: one.evidence, top_k=8, weights=DEFAULT, later=later
+    )
+    assert "".join(one.record.source.event_id for one in answer) == "abcdehfg"
+
+
 def asked(**more: object) -> RecallRequest:
     return RecallRequest.model_validate({"namespace": "shop", "user_id": "1", "query": "q", **more})
 
