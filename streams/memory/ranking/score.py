@@ -312,6 +312,8 @@ def _kept(records: Sequence[MemoryRecord]) -> Floats:
         if record.layer is Layer.FACT
         for source in record.sources
     }
+    if not told:
+        return np.zeros(len(records))
     return np.array(
         [
             float(not told.isdisjoint((source.event_id, source.message) for source in record.sources))
