@@ -38,14 +38,24 @@ def bridged(understanding: Understanding, records: Iterable[MemoryRecord]) -> fr
     asked = frozenset(understanding.words)
     kindred = asked | understanding.added.keys()
     found: set[str] = set()
+    meant: list[MemoryRecord] = []
     for record in records:
         if record.layer is not Layer.FACT:
             continue
         named = _introduced(record, asked) | _named(record, asked)
         found |= named
         if _means(record, asked, kindred, bool(named)):
+            meant.append(record)
+    # "My sister's employer" is not one's own.
+    of_others = {record.attribute for record in meant if _of_another(record)}
+    for record in meant:
+        if _of_another(record) or record.attribute not in of_others:
             found.update(terms(record.value or ""))
     return frozenset(found)
+
+
+def _of_another(record: MemoryRecord) -> bool:
+    return fold(record.subject or "user") != "user"
 
 
 def _named(record: MemoryRecord, asked: frozenset[str]) -> frozenset[str]:
@@ -71,9 +81,8 @@ def _means(record: MemoryRecord, asked: frozenset[str], kindred: frozenset[str],
     """Whether the question has the slot of a fact in words, and not what fills it."""
     if record.cardinality != "single" or not record.attribute or not record.value:
         return False
-    subject = fold(record.subject or "user")
-    of_another = subject != "user"
-    whose = set(terms(subject)) if of_another and not introduced else set()
+    of_another = _of_another(record)
+    whose = set(terms(record.subject or "")) if of_another and not introduced else set()
     what = set() if of_another and record.attribute in _NAME else set(terms(record.attribute))
     named = terms(record.value)
     if len(record.value) > MOST_CHARS or any(c.isdigit() for c in record.value) or not asked.isdisjoint(named):

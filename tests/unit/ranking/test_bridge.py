@@ -82,6 +82,12 @@ def test_who_somebody_is_may_be_said_on_the_way(question: str, meant: set[str]) 
     assert asked(question, INTRODUCED) == meant
 
 
+def test_what_is_of_another_is_not_ones_own() -> None:
+    own = fact("user", "employer", "Globex")
+    assert asked("What does my sister's employer make?", [*INTRODUCED, own]) == {"ada", "initech"}
+    assert asked("What does my employer make?", [*INTRODUCED, own]) == {"globex"}
+
+
 def test_a_dialogue_asks_nothing_in_this_way() -> None:
     assert asked("user: My boss is nice.\nassistant: Good to hear.\nuser: What does my boss drink?") == set()
     assert asked("What does my boss drink?", []) == set()
