@@ -6,8 +6,8 @@ from collections import deque
 
 # What is said meanwhile waits for no more than what is on its way: ten seconds of work, whatever a conversation costs.
 SECONDS = 10.0
-# Enough to get going, and to keep a slow model busy.
-LEAST_AHEAD = 100
+# A batch in the writer and one on its way there: who finds less waits for more. Three rounds of a slow model.
+LEAST_AHEAD = 200
 MOST_AHEAD = 2000
 # A rate is told of no less than that: the first outcomes come in a bundle.
 LEAST_SECONDS = 1.0

@@ -20,7 +20,7 @@ from streams.imports.pace import LEAST_AHEAD
 from tests.harness import Pipeline, Process, eventually, free_port, pipeline
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-COUNT = 160
+COUNT = 260
 COMMAND = [sys.executable, "-c", "import sys; from streams.cli import main; sys.exit(main())"]
 
 
