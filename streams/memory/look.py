@@ -48,7 +48,7 @@ _NONE: Final[tuple[int, ...]] = ()
 def loosened(expression: re.Pattern[str], *, wide: bool = False) -> str:
     r"""An expression for RE2 that is found in every text that `expression` is found in, and in more.
 
-    `wide`: for texts in UTF-8, else for what stands for them in Latin-1 (see `_seen`).
+    `wide`: for texts in UTF-8, else for what stands for them in Latin-1 (see `_narrow`).
 
     >>> print(loosened(re.compile(r"(?<!\d)(?P<q>['’])ab{2,3}(?=c)$")))
     (?P<q>['\xff])ab+(?:\n?\z)
@@ -127,13 +127,19 @@ def _escaped(said: str) -> str:
 
 
 class Look:
-    """Which of several expressions may be found in a text, or at its beginning. Compiled when it is first needed."""
+    """Which of several expressions may be found in a text, or at its beginning. Compiled when it is first needed.
 
-    __slots__ = ("_anchored", "_expressions", "_sets")
+    `wide`: looks at texts with letters beyond ASCII too, which pays where the text is long or is seldom searched;
+    otherwise everything may be in such a text.
+    """
 
-    def __init__(self, *expressions: re.Pattern[str], anchored: bool = False) -> None:
+    __slots__ = ("_all", "_anchored", "_expressions", "_sets", "_wide")
+
+    def __init__(self, *expressions: re.Pattern[str], anchored: bool = False, wide: bool = False) -> None:
         self._expressions = expressions
+        self._all = range(len(expressions))
         self._anchored = anchored
+        self._wide = wide
         self._sets: list[re2.Set | None] = [None, None]
 
     def may(self, text: str) -> bool:
@@ -142,10 +148,12 @@ class Look:
 
     def which(self, text: str) -> Sequence[int]:
         """The places of those that may be, in any order."""
-        wide, seen = _seen(text)
-        return (self._sets[wide] or self._compiled(wide)).Match(seen) or _NONE
+        seen = _narrow(text)
+        if seen is not None:
+            return (self._sets[False] or self._compiled(wide=False)).Match(seen) or _NONE
+        return (self._sets[True] or self._compiled(wide=True)).Match(_utf8(text)) or _NONE if self._wide else self._all
 
-    def _compiled(self, wide: bool) -> re2.Set:
+    def _compiled(self, *, wide: bool) -> re2.Set:
         options = re2.Options()
         options.log_errors = False
         options.max_mem = _MAX_BYTES
@@ -164,17 +172,21 @@ class Look:
 
 def forget() -> None:
     """Keep nothing of the texts that were looked at."""
-    _seen.cache_clear()
+    _narrow.cache_clear()
+    _utf8.cache_clear()
 
 
 @lru_cache(maxsize=64)  # a sentence is looked at many times in a row
-def _seen(text: str) -> tuple[bool, bytes]:
-    """Whether a text needs the wide form, and what RE2 sees of it."""
+def _narrow(text: str) -> bytes | None:
+    """What RE2 sees of a text whose letters and spaces are ASCII; None for others."""
     if text.isascii():
-        return False, text.encode()
-    if _LETTER_OR_SPACE_BEYOND.search(text):
-        return True, _AS_I.sub("i", text).encode("utf-8", "replace")
-    return False, _BEYOND.sub("\xff", text).encode("latin-1")
+        return text.encode()
+    return None if _LETTER_OR_SPACE_BEYOND.search(text) else _BEYOND.sub("\xff", text).encode("latin-1")
+
+
+@lru_cache(maxsize=64)
+def _utf8(text: str) -> bytes:
+    return _AS_I.sub("i", text).encode("utf-8", "replace")
 
 
 class Looked:
@@ -184,7 +196,7 @@ class Looked:
 
     def __init__(self, expression: str, flags: int = 0) -> None:
         self.expression = re.compile(expression, flags)
-        self._look = Look(self.expression)
+        self._look = Look(self.expression, wide=True)
 
     def search(self, text: str) -> re.Match[str] | None:
         return self.expression.search(text) if self._look.may(text) else None

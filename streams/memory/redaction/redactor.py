@@ -45,7 +45,7 @@ class Redactor:
         self.policy = policy
         plugins = [from_plugin(name) for name in policy.plugins]
         self._recognizers: tuple[Recognizer, ...] = (*BUILTIN, *map(from_pattern, policy.custom), *plugins)
-        self._triggers = Look(*(recognizer.trigger for recognizer in self._recognizers))
+        self._triggers = Look(*(recognizer.trigger for recognizer in self._recognizers), wide=True)
         known = frozenset().union(*(recognizer.entities for recognizer in self._recognizers))
         unknown = policy.rules.keys() - known
         if unknown:

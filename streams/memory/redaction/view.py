@@ -79,7 +79,8 @@ _MAY_EDIT = Look(
     re.compile(
         rf"[\[&{_INVISIBLE}]|[0-9][{_EMOJI}]|[{_HAN}].?.?[0-9{_HAN}]|[0-9].?.?[{_HAN}]|\b(?:{_WORDS})\b[\s,.\-]{{1,3}}\b(?:{_WORDS})\b",
         re.IGNORECASE,
-    )
+    ),
+    wide=True,
 )
 
 

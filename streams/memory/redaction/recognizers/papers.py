@@ -247,7 +247,7 @@ _PLATE_LABEL = Looked(
 )
 
 
-_ANY_PLATE = Look(*(one.expression for one in (_PLATE_ZH, _PLATE_GB, _PLATE_IN, _PLATE_LABEL)))
+_ANY_PLATE = Look(*(one.expression for one in (_PLATE_ZH, _PLATE_GB, _PLATE_IN, _PLATE_LABEL)), wide=True)
 
 
 def _plates(text: str) -> Iterator[Hit]:
