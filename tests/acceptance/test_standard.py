@@ -36,22 +36,23 @@ FLOORS: dict[SetName, dict[Dimension, float]] = {
     },
     # Written last, to be measured and left alone: what a rule must not be fitted to. Conflict is where the goal is far.
     "unseen": {
-        "completeness": 0.88,
-        "recall": 0.63,
+        "completeness": 0.84,
+        "recall": 0.75,
         "accuracy": 0.98,
-        "conflict": 0.83,
-        "unrelated": 0.98,
-        "timeline": 1.00,
+        "conflict": 0.56,
+        "unrelated": 1.00,
+        "timeline": 0.77,
         "isolation": 1.00,
     },
-    # Written to be harder: changes that name neither what they replace nor its slot are not seen as such yet.
+    # Written to be harder, and two parts that were unseen once: what names neither what it replaces nor its slot is not
+    # always seen as a change.
     "known": {
-        "completeness": 0.98,
-        "recall": 0.84,
-        "accuracy": 0.98,
+        "completeness": 0.94,
+        "recall": 0.78,
+        "accuracy": 0.99,
         "conflict": 0.90,
-        "unrelated": 0.91,
-        "timeline": 0.95,
+        "unrelated": 0.95,
+        "timeline": 0.98,
         "isolation": 1.00,
     },
 }

@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from streams.memory.extraction.lang import CJK, fold, is_chinese
 from streams.memory.extraction.material import is_code, strip_recalled, without_code
+from streams.memory.extraction.off_record import off_record
 from streams.memory.look import Looked
 
 _SYSTEM = re.compile(
@@ -234,7 +235,8 @@ _ZH_CONTENT_MIN = 3  # that many characters after all is taken away are a statem
 def gate(text: str, role: str = "user") -> str | None:
     """Why this text is not worth looking at, or None when it passes.
 
-    Reasons: `system_prompt`, `recalled_text`, `heartbeat`, `code`, `placeholder_only`, `empty`, `small_talk`.
+    Reasons: `system_prompt`, `recalled_text`, `heartbeat`, `code`, `placeholder_only`, `empty`, `small_talk`,
+    `off_record`.
     """
     if role in ("system", "tool"):
         return "system_prompt" if role == "system" else "tool_output"
@@ -248,6 +250,8 @@ def gate(text: str, role: str = "user") -> str | None:
     if is_code(own):
         return "code"
     own = without_code(own)
+    if role == "user" and off_record(own):
+        return "off_record"
     if not _LETTER_OR_DIGIT.search(own):
         return "code" if "```" in text else "empty"
     if not says_something(own):

@@ -121,5 +121,5 @@ FUTURE = re.compile(
     # What was arranged lies ahead: "booked for Thursday", "postponed to March 26".
     r"(?<![a-z])(?:(?:booked|scheduled|planned|arranged|set|reserved) (?:for|on)"
     r"|(?:moved|postponed|rescheduled|pushed|delayed|extended|brought forward|pushed back) (?:to|until)|will|shall|going to|gonna|plan|plans|should|would|could|can|must|need|want|wants|please|let|tomorrow|next"
-    r"|schedule|remind|book|due|by|until|hope|expect|may|is|are|am|be)(?![a-z])|'ll"
+    r"|schedule|remind|book|due|by|until|hope|expect|may|is|are|am|be|getting)(?![a-z])|'(?:ll|re|m)(?![a-z])"
 )
