@@ -31,7 +31,7 @@ from streams.memory.lexical import passage_text, sparse_passage
 from streams.memory.settle import DIRECTIVES
 from streams.ports import Doc, Embedder, StoredMemory
 from streams.settings import Settings
-from streams.store_folders import discard, new_folder
+from streams.store_folders import discard, in_use, new_folder
 
 if TYPE_CHECKING:
     from streams.adapters.store import Store
@@ -214,7 +214,9 @@ async def beside(folder: Path, embedder: Embedder) -> AsyncIterator[Store]:
     try:
         await store.open()
     except ConfigurationError:
-        # Begun for another model.
+        # Begun for another model, unless somebody is at it.
+        if in_use(path):
+            raise ConfigurationError("another `memstream rebuild` of this store is under way: let it end") from None
         discard(folder)
         await store.open()
     try:

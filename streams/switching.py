@@ -31,7 +31,7 @@ from streams.ports import Doc, Embedder
 from streams.rebuild import Rebuild
 from streams.runner import Runner, describe
 from streams.settings import SHARDS, Settings
-from streams.store_folders import Wanted, new_folder, old_folder, refuse, switch, wanted
+from streams.store_folders import Wanted, asked, new_folder, old_folder, refuse, switch, wanted
 
 log = logging.getLogger(__name__)
 
@@ -74,9 +74,10 @@ class Switching:
         # Of a switch after which the process was killed.
         await self._remove_old()
         while True:
-            if (asked := wanted(self.folder)) is not None:
+            if asked(self.folder):
                 try:
-                    await self._change(asked)
+                    if (new := wanted(self.folder)) is not None:
+                        await self._change(new)
                 except (DependencyDown, TimeoutError) as error:
                     why = str(error) or "a stage does not end what it has begun"
                     log.warning("the switch to another store waits: %s", why)
@@ -89,8 +90,8 @@ class Switching:
                     refuse(self.folder, "internal error, which the worker's log names")
             await asyncio.sleep(LOOK_SECONDS)
 
-    async def _change(self, asked: Wanted) -> None:
-        embedder = await asyncio.to_thread(self.make_embedder, asked.applied(self.settings))
+    async def _change(self, new: Wanted) -> None:
+        embedder = await asyncio.to_thread(self.make_embedder, new.applied(self.settings))
         try:
             await self._change_to(embedder)
         except BaseException:
@@ -148,5 +149,6 @@ async def carry_over(old: Store, new: Store) -> None:
                 docs: Sequence[Doc] = await old.find_docs(tenant, ANSWERS, FOUND)
                 if docs:
                     await new.put_docs(tenant, docs)
+                await asyncio.sleep(0)  # recall goes on meanwhile
             if cursor is None:
                 break

@@ -14,6 +14,8 @@ from schemas import MemoryRecord, Tenant
 from streams.ports import Doc, MemoryStore, Scored, StoredMemory, Vectors, Where
 
 REMEMBERED_TENANTS = 20_000
+# Of a tenant: what statements are about is a tag as well.
+REMEMBERED_TAGS = 200
 # What most users have none of; one lookup answers for all.
 RARE = ("fence", "directive", "verdict")
 
@@ -95,6 +97,9 @@ class OwnedStore:
         known = self._tagged.get(tenant.key)
         if known is not None:
             known.update((tag, True) for record in records for tag in record.tags)
+            if len(known) > REMEMBERED_TAGS:
+                # What is not known is looked up.
+                del self._tagged[tenant.key]
 
     async def find(
         self, tenant: Tenant, where: Where, *, limit: int = 1000, cursor: str | None = None, archive: bool = False

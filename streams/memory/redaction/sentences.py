@@ -32,6 +32,9 @@ _MAY_BELONG = re.compile(
     r"|wait|sorry|correct|wrong|actually|instead|change[ds]?|letters?|digits?|numbers?|words?|capital|followed|then|plus"
     r"|zero|two|three|four|five|six|seven|eight|nine|oh|dash|dot|underscore|hash|pass\w*|pwd|pins?|codes?|keys?|tokens?|secrets?|login\w*|log"
     r"|cards?|cvv|account|unlock\w*|opens?|use[ds]?|using|typ(?:e[ds]?|ing)|enter\w*|put|say|said|call|spell\w*)\b"
+    # Whose thing it is, or has: the next secret may be told so ("and my hulu is sunflower").
+    r"|\A\s*(?:my|our)\b(?! (?:wife|husband|partner|girlfriend|boyfriend|sister|brother|m[uo]m|dad|mother|father|son"
+    r"|daughter|boss|manager)\b)|\b(?:has|have|had|got|pick\w*|chose|knows?)\b|是"
     r"|[码碼密钥鑰]|口令|暗号|[它这這那另][个個]?|也|还|還|同样|一样|前面|后面|加上|然后|就是|其实|不对|错|改|换|用|输|按|填|登|卡|号|號|位|数字|字母|大写|小写|拼",
     re.IGNORECASE,
 )

@@ -74,15 +74,25 @@ def _told(one: Frame, other: Frame, said: str) -> Kind:
     if "about" in other.kinds and not other.now:
         return Kind.AMBIGUOUS  # it may be the same in other words
     alone = one_time(other.noun) if other.kinds & {"day", "clock"} else sole(other.noun)
-    if (other.now and other.steady) or alone or "version" in other.kinds:
+    if (other.now and other.steady) or "version" in other.kinds or (alone and _of_one_sort(one, other)):
         return Kind.REPLACE
     return Kind.AMBIGUOUS if other.steady else Kind.NONE
+
+
+def _of_one_sort(one: Frame, other: Frame) -> bool:
+    """Can only one of the values hold? A date and its weekday, a city and a floor may both."""
+    kinds = one.kinds & other.kinds
+    if kinds == {"place"}:
+        return one.value.split(" ")[0] == other.value.split(" ")[0] or not (one.value + other.value).isascii()
+    return kinds != {"day"} or bool(figures(one.value)) == bool(figures(other.value))
 
 
 def _one_thing(one: Frame, other: Frame, said: str) -> bool:
     """The newer one may leave out whose the thing is. It may add what the older statement says beside."""
     if not one.verbs & other.verbs or not _comparable(one.kinds, other.kinds):
         return False
+    if one.topic == other.topic and one.noun.count("'s") != other.noun.count("'s"):
+        return False  # my manager's manager
     if one.topic == other.topic or ((len(other.topic) >= _LEAST or other.every) and other.topic < one.topic):
         return True
     return one.topic < other.topic and other.topic <= wording(said).content

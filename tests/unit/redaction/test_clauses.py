@@ -22,6 +22,10 @@ STAYS = {
     "密码是abc12345，我女儿叫小雨 她在学画画": "我女儿叫小雨 她在学画画",
 }
 ALL_GOES = (
+    "my netflix password is hunter22 and my hulu is sunflower",
+    "my password is Tiger9 and my horse battery staple",
+    "my pin is 4821 and we picked sunflower",
+    "微信密码是abc12345，我支付宝是lovexiaoming",
     "my pin is 4821 and i mean four eight two two",
     "my pin is 4821 and i also have 9920",
     "my password is hunter2 and i add a q w at the end",

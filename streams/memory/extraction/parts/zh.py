@@ -45,7 +45,8 @@ _TIMED = re.compile(
 )
 # Opens a clause that says something of the one before.
 _LEANS = re.compile(
-    r"^(?:[因所]|但|不过|可是|可(?=[我他她])|然而|只是|如果|要是|虽|尽管|为了?|免得|以免|省得|否则|不然|要不|结果|于是|才|就|便|即|比如|例如|像|包括"
+    r"^\W*(?:还|也|就)?(?:需要|必须|务必|最好|记得|麻烦|帮我|请)"  # what is wished of what was told before it
+    r"|^(?:[因所]|但|不过|可是|可(?=[我他她])|然而|只是|如果|要是|虽|尽管|为了?|免得|以免|省得|否则|不然|要不|结果|于是|才|就|便|即|比如|例如|像|包括"
     r"|其中|尤其|毕竟|反正|估计|感觉|觉得|这|那(?!边|里)|而是|而不|不是|并不|导致|所谓|别|不要|要|想|给|请|麻烦|帮|记得|提醒|到时|你|您|能|可以|怎|谢|哈|嘿|连|离"
     r"|难怪|看来|说明|也就|还是|再|先|以便|等|也?不[用要需]|最好|直接|刚才?把|已经把|发现|让|对$|至少"
     r"|我们?(?:自己)?(?:也|并|其实)?(?:只是|就|想(?!要)|问|打算|需要|继续|先|不是|不想|不要))"
@@ -58,6 +59,7 @@ _GOVERNS = re.compile(
 )
 # What is so no longer, and then what is so instead.
 _ENDS = re.compile(r"不是|不再|没再|不[^，]{1,10}了$|以前|原来|原本|本来|之前|曾|过去|从前|戒|辞|离职|搬|换|改")
+_THEN = re.compile(r"以前|之前|从前|曾|去年|前年|当年|当时|那时|小时候|本来|原来|原先")
 _INSTEAD = re.compile(r"^(?:现在|如今|目前|而是|是|改|换|后来|今年|刚|搬)")
 # Brings in somebody or something that the next clause may be about.
 _BRINGS_IN = re.compile(
@@ -126,7 +128,10 @@ def _opening(before: str) -> re.Match[str] | None:
 
 
 def _goes_on(before: str, opening: re.Match[str], clause: str) -> Lead | None:
-    """The same subject in another clause, unless that may be about what the first one brought in (养了只猫，叫年糕)."""
+    """The same subject in another clause, unless that may be about what the first one brought in (养了只猫，叫年糕), or
+    holds then, as the first one does (我以前住在北京，在字节上班)."""
+    if not opening["when"] and _THEN.search(before) and not _INSTEAD.match(clause):
+        return None
     if (_BRINGS_IN.search(before) and not _ALSO.match(clause)) or (clause[0] in "住在" and _VISITS.search(before)):
         return None
     return Lead(opening["s"] + (opening["when"] or ""))
