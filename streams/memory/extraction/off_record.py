@@ -12,19 +12,23 @@ from typing import Final
 from streams.memory.look import Looked
 
 _THIS_EN: Final = (
-    r"(?:(?:any|all|some) of )?(?:this|that|it|these|what i(?:['’]m| am| just)? (?:say|said|saying|told you)"
+    r"(?:(?:any|all|some) of )?(?:this|that|these|what i(?:['’]m| am| just)? (?:say|said|saying|told you)"
     r"|(?:this|that|my last|the next|the last) (?:one|part|bit|message|conversation|chat|thing))"
 )
 _ENDS_EN: Final = (
     r"(?: (?:please|pls|ok(?:ay)?|down|anywhere|either|to (?:your |the )?memory|in (?:your |the )?memory))*"
 )
-_ORDER_EN: Final = r"(?:^|[.,;:!?()—–-]|\b(?:please|pls|and|but|so|just|you|can you|could you|also))\s*"
+_ORDER_EN: Final = r"(?:^|[.,;:!?()—–-]|\b(?:please|pls|and|but|so|just|can you|could you|also))\s*"
 _EN: Final = Looked(
     rf"{_ORDER_EN}(?:please |pls |just )?(?:don['’]?t|do not|never|not) "
     rf"(?:(?:save|store|remember|memori[sz]e|log|note|record|write) {_THIS_EN}"
     r"|keep (?:(?:this|that) (?:one|part|bit|message|conversation|chat)"
     r"|(?:a )?(?:record|note|track) of (?:this|that|it)))"
     rf"{_ENDS_EN}(?=\s*(?:$|[.,;:!?()—–\n-]))"
+    # "It" may be anything, so long as more is said.
+    rf"|{_ORDER_EN}(?:please |pls |just )?(?:don['’]?t|do not|never|not) (?:save|store|remember|log|note|record) it"
+    r"(?: please| pls)?(?=\W*$)"
+    rf"|{_ORDER_EN}(?:please |pls |just )?(?:don['’]?t|do not) keep (?:this|that)(?=\s*:)"
     # Said of the message itself.
     r"|(?:^|[.,;:!?()—–-])\s*(?:this (?:is|one['’]?s|one is|stays) )?(?:strictly )?off the record\b",
     re.IGNORECASE,
@@ -37,7 +41,7 @@ _ZH: Final = Looked(
     r"(?:不要|别|別|不用|不必|无需|勿)(?:帮我|幫我|给我|給我|替我|再|去)?"
     rf"(?:[把将]{_THIS_ZH}(?:给)?)?"
     r"(?:[记記](?:下[来來]?|住|[录錄](?:下[来來])?)?|保存(?:下[来來])?|存下[来來]|存档|存檔|[记記]到[记記][忆憶]里|[写寫放][进進][记記][忆憶])"
-    rf"(?:{_THIS_ZH})?(?:啊|哦|哈|吧|了|啦|呀|就行|就好|好吗|可以吗)*"
+    rf"(?:{_THIS_ZH}|我的?[^，。！？；：,.!?;:\n]{{1,8}}(?=[：:]))?(?:啊|哦|哈|吧|了|啦|呀|就行|就好|好吗|可以吗)*"
     r"(?=\s*(?:$|[，。！？；：、,.!?;:～~（）()\n]))"
 )
 

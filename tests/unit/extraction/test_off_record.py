@@ -9,6 +9,9 @@ from streams.memory.extraction.gate import gate
 from tests.unit.extraction.events import event
 
 ASKED = [
+    "please don't keep this: I have a second job",
+    "I'm pregnant, please don't save it",
+    "请不要记录我的住址：我住在杭州西湖边",
     "please don't keep this one: I've started seeing a therapist on Mondays",
     "Don't save this, but I'm thinking of quitting",
     "off the record: our Q3 numbers are bad",
@@ -34,6 +37,9 @@ ASKED = [
     "這個不要記下來",
 ]
 NOT_ASKED = [
+    "You don't remember this, but I live in Leeds now",
+    "do not store it, keep it in the fridge",
+    "请不要记录我的名字",
     "I don't remember this place at all",
     "We don't save that much money",
     "I never save it for later",

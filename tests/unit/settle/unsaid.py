@@ -42,6 +42,12 @@ REPLACED = (
 )
 
 BESIDE = (
+    ("My office is in Leeds.", "My office is on the third floor."),
+    ("My manager is Helen.", "My manager's manager is Raj."),
+    ("我的老板是王总", "我的老板是广东人"),
+    ("My gym is Pure.", "My gym is closed on Mondays now."),
+    ("My landlord is Mrs Roth.", "My landlord is a retired nurse."),
+    ("我的房东是张姐", "我的房东是四川人"),
     # two of a kind
     ("My sister lives in Lyon.", "My other sister lives in Oslo."),
     ("My sister Ana lives in Lyon.", "My sister Mia lives in Oslo."),
