@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
@@ -141,14 +141,6 @@ async def carry_over(old: Store, new: Store) -> None:
     shards = [str(shard) for shard in range(SHARDS)]
     for kind in (WINDOWS, DONE):
         await new.put_docs(SYSTEM, await old.get_docs(SYSTEM, kind, shards))
-    for shard in range(SHARDS):
-        cursor: str | None = None
-        while True:
-            tenants, cursor = await old.tenants(shard, cursor=cursor)
-            for tenant in tenants:
-                docs: Sequence[Doc] = await old.find_docs(tenant, ANSWERS, FOUND)
-                if docs:
-                    await new.put_docs(tenant, docs)
-                await asyncio.sleep(0)  # recall goes on meanwhile
-            if cursor is None:
-                break
+    for tenant in await old.tenants_with_docs(ANSWERS, FOUND):
+        await new.put_docs(tenant, await old.find_docs(tenant, ANSWERS, FOUND))
+        await asyncio.sleep(0)  # recall goes on meanwhile

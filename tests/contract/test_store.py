@@ -813,6 +813,17 @@ class TestMaintenance:
         await store.delete(tenants[0], [memory_id(tenants[0], 1), memory_id(tenants[0], 2)])
         assert tenants[0] not in (await store.tenants(shard))[0]
 
+    async def test_tenants_with_docs(self, store: Store, tenant: Tenant) -> None:
+        # Whoever is forgotten has documents and no memory.
+        told, other = (Tenant(namespace=name, user_id=tenant.user_id) for name in NAMES[:2])
+        kind = f"answer {tenant.user_id}"
+        await store.put_docs(told, [Doc(kind, "a", {"n": 1}), Doc(kind, "b", {"n": 2})])
+        await store.put_docs(other, [Doc(f"another {kind}", "a", {"n": 1})])
+        assert await store.tenants_with_docs(kind) == [told]
+        assert await store.tenants_with_docs(kind, "no such kind") == [told]
+        await store.delete_docs(told, kind, ["a", "b"])
+        assert await store.tenants_with_docs(kind) == []
+
     async def test_ping_and_flush(self, store: Store) -> None:
         await store.ping()
         await store.flush()

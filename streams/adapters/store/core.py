@@ -434,6 +434,11 @@ class EngineStore:
         page = list(islice(sorted(key for key in keys if cursor is None or key > cursor), limit + 1))
         return [Tenant.from_key(key) for key in page[:limit]], page[limit - 1] if len(page) > limit else None
 
+    async def tenants_with_docs(self, *kinds: str) -> list[Tenant]:
+        return [
+            Tenant.from_key(key) for key in sorted(await self._engine.values(STATE, "tenant", (Match("kind", kinds),)))
+        ]
+
     async def count(self, *, archive: bool = False) -> int:
         return await self._engine.count(_collection(archive))
 
