@@ -88,6 +88,11 @@ def asked(folder: Path) -> bool:
     return _request(folder).exists()
 
 
+def withdraw(folder: Path) -> None:
+    """Nobody need do what was asked for."""
+    _request(folder).unlink(missing_ok=True)
+
+
 def refuse(folder: Path, why: str) -> None:
     refusal(folder).write_text(why, encoding="utf-8")
     _request(folder).unlink(missing_ok=True)
@@ -103,9 +108,9 @@ def _request(folder: Path) -> Path:
 
 
 def in_use(folder: Path) -> bool:
-    """Whether a worker has the store open, or is asked to change it."""
-    if asked(folder) or not folder.exists():
-        return asked(folder)
+    """Whether somebody has the store open."""
+    if not folder.exists():
+        return False
     try:
         with sole_owner(folder):
             return False

@@ -17,7 +17,7 @@ from streams.cli.common import err, fail, kafka_folder, run, settings_for_client
 from streams.cli.worker import end_as_ctrl_c, one_owner
 from streams.errors import ConfigurationError
 from streams.settings import PREFIX, Settings, load_settings
-from streams.store_folders import ask, asked, discard, in_use, old_folder, refusal, sole_owner, switch
+from streams.store_folders import ask, asked, discard, in_use, old_folder, refusal, sole_owner, switch, withdraw
 
 if TYPE_CHECKING:
     from streams.ports import Embedder
@@ -105,6 +105,8 @@ async def replace_embedded(settings: Settings) -> Rebuilt:
     try:
         with sole_owner(folder):
             told = await built(settings, folder, embedder)
+            # A worker that ended before its switch, or was started with the new model, need not do it any more.
+            withdraw(folder)
             switch(folder)
             rmtree(old_folder(folder), ignore_errors=True)
         return told
