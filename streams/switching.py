@@ -31,7 +31,7 @@ from streams.ports import Doc, Embedder
 from streams.rebuild import Rebuild
 from streams.runner import Runner, describe
 from streams.settings import SHARDS, Settings
-from streams.store_folders import Wanted, asked, new_folder, old_folder, refuse, switch, wanted
+from streams.store_folders import Wanted, new_folder, old_folder, refuse, switch, wanted
 
 log = logging.getLogger(__name__)
 
@@ -74,20 +74,19 @@ class Switching:
         # Of a switch after which the process was killed.
         await self._remove_old()
         while True:
-            if asked(self.folder):
-                try:
-                    if (new := wanted(self.folder)) is not None:
-                        await self._change(new)
-                except (DependencyDown, TimeoutError) as error:
-                    why = str(error) or "a stage does not end what it has begun"
-                    log.warning("the switch to another store waits: %s", why)
-                    await asyncio.sleep(AGAIN_SECONDS)
-                except MemstreamError as error:
-                    log.error("no switch to another store: %s", error)
-                    refuse(self.folder, str(error))
-                except Exception as error:
-                    log.error("no switch to another store: %s", describe(error))
-                    refuse(self.folder, "internal error, which the worker's log names")
+            try:
+                if (asked := wanted(self.folder)) is not None:
+                    await self._change(asked)
+            except (DependencyDown, TimeoutError) as error:
+                why = str(error) or "a stage does not end what it has begun"
+                log.warning("the switch to another store waits: %s", why)
+                await asyncio.sleep(AGAIN_SECONDS)
+            except MemstreamError as error:
+                log.error("no switch to another store: %s", error)
+                refuse(self.folder, str(error))
+            except Exception as error:
+                log.error("no switch to another store: %s", describe(error))
+                refuse(self.folder, "internal error, which the worker's log names")
             await asyncio.sleep(LOOK_SECONDS)
 
     async def _change(self, new: Wanted) -> None:

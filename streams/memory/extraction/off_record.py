@@ -19,14 +19,14 @@ _ENDS_EN: Final = (
     r"(?: (?:please|pls|ok(?:ay)?|down|anywhere|either|to (?:your |the )?memory|in (?:your |the )?memory))*"
 )
 _ORDER_EN: Final = r"(?:^|[.,;:!?()—–-]|\b(?:please|pls|and|but|so|just|can you|could you|also))\s*"
+_DONT_EN: Final = rf"{_ORDER_EN}(?:please |pls |just )?(?:don['’]?t|do not|never|not) "
 _EN: Final = Looked(
-    rf"{_ORDER_EN}(?:please |pls |just )?(?:don['’]?t|do not|never|not) "
-    rf"(?:(?:save|store|remember|memori[sz]e|log|note|record|write) {_THIS_EN}"
+    rf"{_DONT_EN}(?:(?:save|store|remember|memori[sz]e|log|note|record|write) {_THIS_EN}"
     r"|keep (?:(?:this|that) (?:one|part|bit|message|conversation|chat)"
     r"|(?:a )?(?:record|note|track) of (?:this|that|it)))"
     rf"{_ENDS_EN}(?=\s*(?:$|[.,;:!?()—–\n-]))"
     # "It" may be anything, so long as more is said.
-    rf"|{_ORDER_EN}(?:please |pls |just )?(?:don['’]?t|do not|never|not) (?:save|store|remember|log|note|record) it"
+    rf"|{_DONT_EN}(?:save|store|remember|log|note|record) it"
     r"(?: please| pls)?(?=\W*$)"
     rf"|{_ORDER_EN}(?:please |pls |just )?(?:don['’]?t|do not) keep (?:this|that)(?=\s*:)"
     # Said of the message itself.

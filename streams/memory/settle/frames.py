@@ -91,9 +91,9 @@ def _one_thing(one: Frame, other: Frame, said: str) -> bool:
     """The newer one may leave out whose the thing is. It may add what the older statement says beside."""
     if not one.verbs & other.verbs or not _comparable(one.kinds, other.kinds):
         return False
-    if one.topic == other.topic and one.noun.count("'s") != other.noun.count("'s"):
-        return False  # my manager's manager
-    if one.topic == other.topic or ((len(other.topic) >= _LEAST or other.every) and other.topic < one.topic):
+    if one.topic == other.topic:
+        return one.noun.count("'s") == other.noun.count("'s")  # but for "my manager's manager"
+    if (len(other.topic) >= _LEAST or other.every) and other.topic < one.topic:
         return True
     return one.topic < other.topic and other.topic <= wording(said).content
 

@@ -139,10 +139,10 @@ def _of(clause: str) -> Frame | None:
     clause = _FROM_NOW.sub("", clause)
     clause = _TOLD.sub("", clause)
     if (found := _DONE_WITH.match(clause)) is not None:
-        now = later or bool(_NOW.search(found["adv"])) or clause.endswith("了")
+        now = _said_now(found, later=later) or clause.endswith("了")
         return _made(f"{found['verb']}{found['topic']}", ("use",), found["value"], frozenset({OTHER}), now=now)
     if (found := _TOPICAL.match(clause)) is not None and (kinds := _kinds(found["value"])):
-        return _made(found["topic"], ("is", "use"), found["value"], kinds, now=later or bool(_NOW.search(found["adv"])))
+        return _made(found["topic"], ("is", "use"), found["value"], kinds, now=_said_now(found, later=later))
     if (found := _DONE_IN.match(clause)) is not None:
         now = later or bool(found["adv"])
         one = _made(found["topic"], (found["verb"],), found["value"], frozenset({OTHER}), now=now)
@@ -157,18 +157,22 @@ def _of(clause: str) -> Frame | None:
         terms = frozenset({"吃", when, *content_terms(drug)})
         return Frame(terms, frozenset({"do"}), kinds_of(amount), amount, True, "")
     if (found := _RIDE.match(clause)) is not None:
-        now = later or bool(_NOW.search(found["adv"]))
+        now = _said_now(found, later=later)
         return Frame(frozenset({"go", found["topic"]}), frozenset({"do"}), frozenset({"ride"}), found["value"], now, "")
     if (found := _DOING.match(clause)) is not None and (kinds := _kinds(found["value"])):
         root = found["topic"].removeprefix("在").removesuffix("的是")
-        now = later or bool(_NOW.search(found["adv"]))
+        now = _said_now(found, later=later)
         return Frame(frozenset({"i", root}), frozenset({"do"}), kinds, found["value"], now, "", steady=root == "开")
     if (found := _IS.match(clause)) is not None:
         return _is(found, later=later)
     if (found := _AMOUNT.match(clause)) is not None and sole(found["topic"]):
         kinds = kinds_of(found["value"])
-        return _made(found["topic"], ("is",), found["value"], kinds, now=later or bool(_NOW.search(found["adv"])))
+        return _made(found["topic"], ("is",), found["value"], kinds, now=_said_now(found, later=later))
     return None
+
+
+def _said_now(found: re.Match[str], *, later: bool) -> bool:
+    return later or _NOW.search(found["adv"]) is not None
 
 
 def _is(found: re.Match[str], *, later: bool) -> Frame | None:
@@ -186,7 +190,7 @@ def _is(found: re.Match[str], *, later: bool) -> Frame | None:
     state = OTHER in kinds and not used and found["verb"] not in _PUT and not alone
     if used and kinds & {"name", OTHER}:
         kinds = frozenset({"name", OTHER})
-    now = changed or later or bool(_NOW.search(found["adv"])) or found.group().endswith("了")
+    now = changed or _said_now(found, later=later) or found.group().endswith("了")
     return _made(found["topic"], verbs, value, kinds, now=now, state=state)
 
 

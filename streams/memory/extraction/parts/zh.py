@@ -58,8 +58,9 @@ _GOVERNS = re.compile(
     r"|(?:[他她妈爸婆公]|医生|老师|老板|领导|同事|朋友|客户|人家?|网上)[^，]{0,4}说|问|时$|之后$|以后$|之前$|以前$|^\W*(?:等|当)"
 )
 # What is so no longer, and then what is so instead.
-_ENDS = re.compile(r"不是|不再|没再|不[^，]{1,10}了$|以前|原来|原本|本来|之前|曾|过去|从前|戒|辞|离职|搬|换|改")
-_THEN = re.compile(r"以前|之前|从前|曾|去年|前年|当年|当时|那时|小时候|本来|原来|原先")
+_BEFORE = "以前|原来|本来|之前|曾|从前"
+_ENDS = re.compile(rf"不是|不再|没再|不[^，]{{1,10}}了$|{_BEFORE}|原本|过去|戒|辞|离职|搬|换|改")
+_THEN = re.compile(f"{_BEFORE}|原先|去年|前年|当年|当时|那时|小时候")
 _INSTEAD = re.compile(r"^(?:现在|如今|目前|而是|是|改|换|后来|今年|刚|搬)")
 # Brings in somebody or something that the next clause may be about.
 _BRINGS_IN = re.compile(
