@@ -17,6 +17,9 @@ import numpy as np
 
 from streams.ports import Embedder, ModelProfile, Vectors
 
+# Goes up when a model gives other vectors than before.
+_EDITION = 2
+
 
 def cache_directory() -> Path:
     default = Path(tempfile.gettempdir()) / "memstream-bench"
@@ -33,7 +36,7 @@ class DiskVectors:
         self._make = make
         self._embedder: Embedder | None = None
         mean = np.array(profile.mean or (), np.float32).tobytes()
-        self._model = f"{profile.name}/{profile.max_chars}/{hashlib.sha256(mean).hexdigest()[:16]}"
+        self._model = f"{_EDITION}/{profile.name}/{profile.max_chars}/{hashlib.sha256(mean).hexdigest()[:16]}"
         self._disk = sqlite3.connect(cache_directory() / "vectors.sqlite3", timeout=60)
         self._disk.execute("CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID")
 

@@ -36,15 +36,14 @@ sys.meta_path.insert(0, OnlyInstalled())
 
 
 def asked_for() -> list[Requirement]:
-    """What the image's `pip install` names: the wheel with its extras, and the model."""
+    """What the image's `pip install` names: the wheel with its extras."""
     dockerfile = (ROOT / "deploy/Dockerfile").read_text(encoding="utf-8")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    install = re.search(r"pip install .*\.whl\)\[([\w,-]+)\]\" \$MODEL", dockerfile, re.DOTALL)
-    model = re.search(r'ARG MODEL="(.+)"', dockerfile)
-    assert install, "the image's pip install is not understood"
-    assert model
-    extras = [text for extra in install[1].split(",") for text in project["optional-dependencies"][extra]]
-    return [Requirement(text) for text in (*project["dependencies"], *extras, model[1])]
+    assert re.search(r"pip install .*\.whl\)\[\$EXTRAS\]\"$", dockerfile, re.DOTALL | re.MULTILINE), "is not understood"
+    named = re.search(r"^ARG EXTRAS=([\w,-]+)$", dockerfile, re.MULTILINE)
+    assert named
+    extras = [text for extra in named[1].split(",") for text in project["optional-dependencies"][extra]]
+    return [Requirement(text) for text in (*project["dependencies"], *extras)]
 
 
 def installed(requirements: list[Requirement]) -> set[str]:

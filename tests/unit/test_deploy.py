@@ -201,9 +201,14 @@ def dockerfile() -> str:
     return (ROOT / "deploy/Dockerfile").read_text(encoding="utf-8")
 
 
-def test_image_has_the_model_of_the_tests() -> None:
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
-    assert re.search(r'ARG MODEL="(.+)"', dockerfile()).group(1) in extras["embedded"]  # type: ignore[union-attr]
+def image_extras() -> list[str]:
+    extras = re.search(r"^ARG EXTRAS=([\w,-]+)$", dockerfile(), re.MULTILINE)
+    assert extras is not None
+    return extras[1].split(",")
+
+
+def test_image_has_the_default_model() -> None:
+    assert load_settings().embedder in image_extras()
 
 
 def test_image_python_is_supported() -> None:
@@ -224,9 +229,8 @@ def test_image_installs_what_is_pinned() -> None:
     assert "--constraint constraints.txt" in dockerfile()
     assert all(re.fullmatch(r"==[\w.]+", str(one.specifier)) for one in pinned.values())
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    model = re.search(r'ARG MODEL="(.+)"', dockerfile())
-    assert model is not None
-    for text in (*project["dependencies"], *project["optional-dependencies"]["http"], model[1]):
+    extras = [text for extra in image_extras() for text in project["optional-dependencies"][extra]]
+    for text in (*project["dependencies"], *extras):
         wanted = Requirement(text)
         if wanted.marker is None or wanted.marker.evaluate():
             (version,) = pinned[canonicalize_name(wanted.name)].specifier
