@@ -10,6 +10,8 @@ from contextlib import asynccontextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from tenacity import AsyncRetrying, retry_if_exception, stop_after_delay, wait_fixed
+
 from streams.errors import ConfigurationError, DependencyDown
 
 if TYPE_CHECKING:
@@ -72,6 +74,8 @@ def make_producer(settings: Settings, *, max_request_size: int) -> AIOKafkaProdu
 LONGEST_KEPT_KEY = 4096
 # Longer than the key of any tenant, with what stands beside it. Hashing a megabyte takes a third of a second.
 LONGEST_KEY = 16 * 1024
+# For the coordinator of a group to be there.
+GROUPS_SECONDS = 10.0
 
 
 def key_hash(key: bytes) -> int:
@@ -85,6 +89,29 @@ def _kept_hash(key: bytes) -> int:
     from aiokafka.partitioner import murmur2
 
     return int(murmur2(key)) & 0x7FFFFFFF
+
+
+async def members(settings: Settings, groups: Sequence[str]) -> dict[str, int]:
+    """How many consumers each group has; one that never was has none. Raises `DependencyDown`."""
+    from aiokafka.errors import KafkaError, for_code
+
+    def passes(error: BaseException) -> bool:
+        # To ask for the first group of all makes the broker's own topic of groups.
+        return isinstance(error, KafkaError) and error.retriable
+
+    found: dict[str, int] = {}
+    async with admin(settings) as client:
+        async for attempt in AsyncRetrying(
+            retry=retry_if_exception(passes), wait=wait_fixed(0.5), stop=stop_after_delay(GROUPS_SECONDS), reraise=True
+        ):
+            with attempt:
+                for name in groups:  # one by one: aiokafka can't read an answer about several
+                    (answer,) = await client.describe_consumer_groups([name])
+                    ((code, _name, _state, _type, _protocol, who, *_),) = answer.groups
+                    if code:
+                        raise for_code(code)()
+                    found[name] = len(who)
+    return found
 
 
 def _partition(key: bytes | None, all_partitions: Sequence[int], available: Sequence[int]) -> int:

@@ -9,11 +9,15 @@ from schemas import MemoryRecord, MemoryStatus, Receipt, Tenant
 from streams.cli.import_chats import line
 from streams.client import MemoryClient
 from streams.compacted import is_memory, latest
+from streams.errors import DependencyDown
 from streams.imports.tasks import Tasks
-from streams.settings import Settings
+from streams.kafka import members
+from streams.settings import Role, Settings
 from streams.topics import event_key, memory_key
 
 MOST_STEPS = 20
+# Of workers that an imported conversation passes.
+HANDLING: tuple[Role, ...] = ("redact", "extract", "memory")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +100,25 @@ async def about_import(settings: Settings, task_id: str, namespace: str | None) 
             return
         async with task:
             told = await task.status()
-    waits = told.state == "running" and told.queued
-    advice = ". It is waiting for workers: see that one with the roles redact, extract and memory runs" if waits else ""
-    yield Check("import", told.state in ("running", "done"), line(told) + advice)
+    moves = told.state in ("running", "done") and not told.quiet_since
+    yield Check("import", moves, line(told))
+    if told.queued and told.state != "cancelled":
+        yield await workers(settings, quiet=told.quiet_since is not None)
+
+
+async def workers(settings: Settings, *, quiet: bool) -> Check:
+    """Who handles what Kafka has. `quiet`: nothing comes of it."""
+    from streams.app import consumer_group
+
+    groups = {consumer_group(settings, role): role for role in HANDLING}
+    try:
+        at_work = await members(settings, list(groups))
+    except DependencyDown as error:
+        return Check("workers", not quiet, f"how many there are is not known: {error}")
+    missing = ",".join(role for group, role in groups.items() if not at_work.get(group))
+    if missing:
+        return Check("workers", False, f"none has the roles {missing}: `memstream worker --roles {missing}` starts one")
+    if quiet:
+        advice = "its /readyz names a dependency that it waits for, memstream_consumer_lag_records what stands before"
+        return Check("workers", False, f"every role has one, and yet nothing comes of it: {advice}")
+    return Check("workers", True, f"every role has one ({', '.join(HANDLING)})")

@@ -217,6 +217,8 @@ def line(status: ImportStatus) -> str:
         parts.append(f"{status.per_second:g} a second")
     if status.queued and status.remaining_seconds is not None:
         parts.append(f"{status.remaining_seconds:g} s left")
-    if status.state == "incomplete":
-        parts.append("nothing came of it for a while: give the same file again, and see that a worker runs")
+    if status.quiet_since:
+        again = "give the same file again, and " if status.state == "incomplete" else ""
+        since = status.quiet_since.isoformat(timespec="seconds")
+        parts.append(f"nothing came of it since {since}: {again}see that a worker runs")
     return f"{status.state}: {status.total} conversations" + "".join(f", {part}" for part in parts)

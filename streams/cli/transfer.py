@@ -121,9 +121,7 @@ async def write_import(settings: Settings, records: list[MemoryRecord], after_fo
 async def no_writer(settings: Settings) -> None:
     """Raises `ConfigurationError` while a worker has the role `memory`."""
     from streams.app import consumer_group
-    from streams.kafka import admin
+    from streams.kafka import members
 
-    async with admin(settings) as client:
-        (answer,) = await client.describe_consumer_groups([consumer_group(settings, "memory")])
-    if any(group[5] for group in answer.groups):
+    if any((await members(settings, [consumer_group(settings, "memory")])).values()):
         raise ConfigurationError("a worker with the role `memory` is running: stop it first, there is one writer")

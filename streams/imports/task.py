@@ -63,7 +63,8 @@ class ImportStatus(BaseModel):
 
     `sent`: Kafka has all of it; until then keep what you sent. `incomplete`: not all was sent, and nothing has come of
     it for two minutes: whoever sent it has ended, or no worker runs. The same file or request again goes on with it.
-    `per_second` and `remaining_seconds` are there once something has an outcome.
+    `quiet_since`: nothing has come of it since then, which is two minutes or more; of one that was sent, what handles
+    it is missing or waits. `per_second` and `remaining_seconds` are there once something has an outcome.
     """
 
     task_id: str
@@ -78,6 +79,7 @@ class ImportStatus(BaseModel):
     reasons: Mapping[str, int] = {}
     per_second: float | None = None
     remaining_seconds: float | None = None
+    quiet_since: datetime | None = None
 
 
 def batch(
@@ -159,7 +161,9 @@ def status_of(job: Job, known: Mapping[str, Received], now: datetime) -> ImportS
     seconds = (max(one.at for one in mine) - job.started_at).total_seconds() if mine else 0.0
     rate = len(mine) / seconds if seconds > 0 else None
     state: Literal["running", "incomplete", "done", "cancelled"] = job.state if queued else "done"
-    if state == "running" and not job.sent and now - max([job.updated_at, *(one.at for one in mine)]) > STILL:
+    heard = max([job.updated_at, *(one.at for one in mine)])
+    quiet = state == "running" and now - heard > STILL
+    if quiet and not job.sent:
         state = "incomplete"
     return ImportStatus(
         task_id=job.job_id,
@@ -173,5 +177,6 @@ def status_of(job: Job, known: Mapping[str, Received], now: datetime) -> ImportS
         failed=outcomes["parked"] + refused,
         reasons=dict(sorted(reasons.items())),
         per_second=round(rate, 2) if rate else None,
-        remaining_seconds=round(queued / rate, 1) if rate and state == "running" else None,
+        remaining_seconds=None if quiet or not rate or state != "running" else round(queued / rate, 1),
+        quiet_since=heard if quiet else None,
     )

@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import pytest_asyncio
 from schemas import ConversationEvent, Job
 from streams.adapters.kafka_broker import EmbeddedKafka
 from streams.imports.pace import LEAST_AHEAD
+from streams.imports.tasks import put
 from tests.harness import Pipeline, Process, eventually, free_port, pipeline
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -119,6 +121,33 @@ async def test_a_killed_import_goes_on_and_the_same_file_adds_nothing(
     longer = await told(importer(line, *arguments))
     assert f"done: {COUNT + 1} conversations, 1 stored, {COUNT} duplicate" in longer
     assert await sent(line) == before[0] + 1
+
+
+async def test_an_import_that_nobody_handles_says_what_is_missing(kafka: EmbeddedKafka, tmp_path: Path) -> None:
+    async with pipeline(kafka.bootstrap, "nobody.", partitions=2) as line:
+        asked = importer(line, str(history(tmp_path, 3)), "--namespace", "shop", "--user", "Ann")
+        assert "running: 4 conversations, 1 failed, 3 queued" in await told(asked, 1)
+        (job,) = [Job.from_bytes(value) for value in (await line.compacted("jobs")).values()]
+        assert job.sent
+        said = await told(doctor(line, "--import", job.job_id), 1)
+        assert "ok   import: running" in said
+        assert "FAIL workers: none has the roles redact,extract,memory: `memstream worker --roles" in said
+
+        # Some time later, when one role has its worker.
+        began = job.updated_at - timedelta(hours=1)
+        async with line.client() as client:
+            await put(client, job.model_copy(update={"started_at": began, "updated_at": began}))
+        await line.worker(roles="redact").start()
+        said = await told(doctor(line, "--import", job.job_id), 1)
+        assert "FAIL import: running: 4 conversations, 1 failed, 3 queued, because import:invalid=1, " in said
+        assert f"nothing came of it since {began.isoformat(timespec='seconds')}" in said
+        assert "none has the roles extract,memory: " in said
+
+        await line.worker(roles="extract,memory").start()
+        await line.all_received(job.event_ids)
+        said = await told(doctor(line, "--import", job.job_id))
+        assert "ok   import: done" in said
+        assert "workers" not in said
 
 
 async def test_a_cancelled_import_sends_no_more(kafka: EmbeddedKafka, tmp_path: Path) -> None:

@@ -522,6 +522,7 @@ def test_a_status_counts_receipts() -> None:
         "reasons": {"extract:small_talk": 1, "import:invalid": 1, "redact:too_large": 1},
         "per_second": 0.75,
         "remaining_seconds": 1.3,
+        "quiet_since": None,
     }
     cancelled = job.model_copy(update={"state": "cancelled"})
     assert status_of(cancelled, known, soon).state == "cancelled"
@@ -530,14 +531,17 @@ def test_a_status_counts_receipts() -> None:
     assert status_of(job, {}, soon).per_second is None
 
     # Nobody goes on with what was not sent; what was sent waits for a worker.
-    late = NOON + timedelta(seconds=4) + STILL
-    assert status_of(job, known, late).state == "running"
+    last = NOON + timedelta(seconds=4)
+    late = last + STILL
+    assert (status_of(job, known, late).state, status_of(job, known, late).quiet_since) == ("running", None)
     stuck = status_of(job, known, late + timedelta(seconds=1))
-    assert (stuck.state, stuck.remaining_seconds) == ("incomplete", None)
+    assert (stuck.state, stuck.remaining_seconds, stuck.quiet_since) == ("incomplete", None, last)
     assert "give the same file again" in import_chats.line(stuck)
-    sent_whole = job.model_copy(update={"sent": True})
-    assert status_of(sent_whole, known, late + timedelta(days=1)).state == "running"
-    assert status_of(cancelled, known, late + timedelta(days=1)).state == "cancelled"
+    waiting = status_of(job.model_copy(update={"sent": True}), known, late + timedelta(days=1))
+    assert (waiting.state, waiting.remaining_seconds, waiting.quiet_since) == ("running", None, last)
+    assert import_chats.line(waiting).endswith("nothing came of it since 2026-03-02T12:00:04+00:00: see that a worker runs")
+    stopped = status_of(cancelled, known, late + timedelta(days=1))
+    assert (stopped.state, stopped.quiet_since) == ("cancelled", None)
 
 
 @pytest.fixture
