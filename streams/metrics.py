@@ -118,6 +118,12 @@ IMPORT_OUTCOMES = Counter(
     ["outcome"],
     registry=REGISTRY,
 )
+IMPORT_FAILURES = Counter(
+    "memstream_import_failures",
+    "Conversations of import jobs that a gateway refused or a stage parked, by reason.",
+    ["stage", "reason"],
+    registry=REGISTRY,
+)
 IMPORTS_RUNNING = Gauge(
     "memstream_imports_running",
     "Import jobs that have conversations without an outcome, whoever sends them. Every gateway tells the same.",
@@ -129,6 +135,12 @@ IMPORTS_QUEUED = Gauge(
 IMPORTS_OLDEST_DONE = Gauge(
     "memstream_import_oldest_done_ratio",
     "Share that has its outcome, of the import that runs longest; 1 when none runs.",
+    registry=REGISTRY,
+)
+IMPORTS_REMAINING = Gauge(
+    "memstream_import_remaining_seconds",
+    "Estimated for the import that takes longest: at the pace of its outcomes so far; 0 when none runs, NaN while there "
+    "is no pace.",
     registry=REGISTRY,
 )
 MODEL_TOKENS = Counter("memstream_model_tokens", "Chat model tokens.", ["direction"], registry=REGISTRY)

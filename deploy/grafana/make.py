@@ -162,6 +162,12 @@ DASHBOARDS: dict[str, Sequence[Panel]] = {
             "of the last half hour",
             "The status of an import says which and why.",
         ),
+        one(
+            "Refused or parked in a day, by reason",
+            "stage_reason:memstream_import_failures:increase1d",
+            legend="{{stage}} {{reason}}",
+            about="import: refused by a gateway. Those of the others are dead letters.",
+        ),
         rate(
             "What gateways did",
             "memstream_imported_conversations_total",
@@ -180,6 +186,13 @@ DASHBOARDS: dict[str, Sequence[Panel]] = {
             "percentunit",
             "done",
             "100 % when none runs.",
+        ),
+        one(
+            "Time left, of the import that takes longest",
+            "max(memstream_import_remaining_seconds)",
+            "s",
+            "left",
+            "At the pace so far. A gap: nothing has come of those that run for two minutes.",
         ),
         one(
             "Events that wait",

@@ -386,6 +386,8 @@ class Writer:
                     metrics.END_TO_END_SECONDS.observe(max(0.0, now - receipt.appended_at.timestamp()))
                 if receipt.event_id.startswith(IMPORTED) and receipt.re_extraction is None:
                     metrics.IMPORT_OUTCOMES.labels(receipt.outcome).inc()
+                    if receipt.outcome == "parked":
+                        metrics.IMPORT_FAILURES.labels(receipt.stage, receipt.reason).inc()
         written = Counter((m.record.layer, m.record.status) for step in steps for m in step.fresh)
         for (layer, status), count in written.items():
             metrics.MEMORIES.labels(layer, status).inc(count)

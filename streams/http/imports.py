@@ -88,6 +88,8 @@ def add_imports(router: APIRouter, settings: Settings, client: MemoryClient) -> 
                     missing = task.open()
                     metrics.IMPORTED.labels("known").inc(len(made.event_ids) - len(missing))
                     metrics.IMPORTED.labels("refused").inc(sum(made.refused.values()))
+                    for why, count in made.refused.items():
+                        metrics.IMPORT_FAILURES.labels(*why.split(":", 1)).inc(count)
                     until = limit.when() or 0.0
                     limit.reschedule(None)
                     if missing:

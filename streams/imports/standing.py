@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import time
 from dataclasses import dataclass
 from datetime import timedelta
@@ -13,6 +14,7 @@ from schemas import Job
 from streams import metrics
 from streams.compacted import Entry, Follower
 from streams.imports.again import persistent
+from streams.imports.task import STILL
 from streams.settings import Settings
 from streams.topics import event_key
 
@@ -28,12 +30,18 @@ LINGER = 60.0
 
 @dataclass(slots=True)
 class Open:
-    """A task. `left`: keys of the receipts that are not there yet. `begun` and `heard` in seconds since 1970."""
+    """A task. `left`: keys of the receipts that are not there yet. Times in seconds since 1970; `last`: of a receipt."""
 
     of: int
     left: set[bytes]
     begun: float
     heard: float
+    last: float = 0.0
+
+    def remaining(self, now: float) -> float:
+        """Seconds, at the pace so far; NaN while there is none."""
+        done, seconds = self.of - len(self.left), self.last - self.begun
+        return len(self.left) * seconds / done if done and now - self.last <= STILL.total_seconds() else math.nan
 
 
 class Standing:
@@ -60,6 +68,7 @@ class Standing:
         for task in self._open.values():
             if key in task.left:
                 task.left.discard(key)
+                task.last = max(task.last, at)
                 task.heard = max(task.heard, at)
 
     def tidy(self, now: float) -> None:
@@ -84,6 +93,11 @@ class Standing:
         """Of the import that runs longest, 0-1; 1 when none runs."""
         oldest = min((task for task in self._open.values() if task.left), key=lambda task: task.begun, default=None)
         return 1.0 if oldest is None else 1 - len(oldest.left) / oldest.of
+
+    def remaining(self, now: float) -> float:
+        """Seconds, of the import that takes longest among those that have a pace; 0 when none runs, else NaN."""
+        told = [task.remaining(now) for task in self._open.values() if task.left]
+        return max((one for one in told if not math.isnan(one)), default=math.nan if told else 0.0)
 
 
 class Watch:
@@ -120,6 +134,7 @@ class Watch:
         metrics.IMPORTS_RUNNING.set(self._standing.running)
         metrics.IMPORTS_QUEUED.set(self._standing.queued)
         metrics.IMPORTS_OLDEST_DONE.set(self._standing.oldest_done)
+        metrics.IMPORTS_REMAINING.set(self._standing.remaining(time.time()))
 
     def _take(self, entry: Entry) -> None:
         at = entry.timestamp / 1000

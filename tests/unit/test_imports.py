@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import io
 import json
+import math
 import socket
 import tempfile
 import tracemalloc
@@ -539,9 +540,30 @@ def test_a_status_counts_receipts() -> None:
     assert "give the same file again" in import_chats.line(stuck)
     waiting = status_of(job.model_copy(update={"sent": True}), known, late + timedelta(days=1))
     assert (waiting.state, waiting.remaining_seconds, waiting.quiet_since) == ("running", None, last)
-    assert import_chats.line(waiting).endswith("nothing came of it since 2026-03-02T12:00:04+00:00: see that a worker runs")
+    said = "nothing came of it since 2026-03-02T12:00:04+00:00: see that a worker runs"
+    assert import_chats.line(waiting).endswith(said)
     stopped = status_of(cancelled, known, late + timedelta(days=1))
     assert (stopped.state, stopped.quiet_since) == ("cancelled", None)
+
+
+def test_how_long_running_imports_still_take() -> None:
+    noon, minute = NOON.timestamp(), 60.0
+    standing = Standing()
+    assert standing.remaining(noon) == 0
+    slow, quick = running_job("Ann", "a", "b", "c", "d"), running_job("张三", "a", "e", begun=5)
+    for task in (slow, quick):
+        standing.told(*task, noon)
+    assert math.isnan(standing.remaining(noon + minute)), "nothing has come of them"
+    standing.ended(event_key(quick[1].tenant, "a"), noon + 25)
+    assert standing.remaining(noon + minute) == 20
+    standing.ended(event_key(slow[1].tenant, "a"), noon + minute)
+    assert standing.remaining(noon + minute) == 180, "three more like the first"
+    # Nothing comes any more: no pace to tell by.
+    assert math.isnan(standing.remaining(noon + minute + STILL.total_seconds() + 1))
+    for event_id in "bcd":
+        standing.ended(event_key(slow[1].tenant, event_id), noon + 10 * minute)
+    standing.ended(event_key(quick[1].tenant, "e"), noon + 10 * minute)
+    assert standing.remaining(noon + 10 * minute) == 0
 
 
 @pytest.fixture
