@@ -139,8 +139,8 @@ IMPORTS_OLDEST_DONE = Gauge(
 )
 IMPORTS_REMAINING = Gauge(
     "memstream_import_remaining_seconds",
-    "Estimated for the import that takes longest: at the pace of its outcomes so far; 0 when none runs, NaN while there "
-    "is no pace.",
+    "Estimated for the import that takes longest, at the pace of its outcomes so far; 0 when none runs, NaN while "
+    "there is no pace.",
     registry=REGISTRY,
 )
 MODEL_TOKENS = Counter("memstream_model_tokens", "Chat model tokens.", ["direction"], registry=REGISTRY)

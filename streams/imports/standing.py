@@ -30,7 +30,7 @@ LINGER = 60.0
 
 @dataclass(slots=True)
 class Open:
-    """A task. `left`: keys of the receipts that are not there yet. Times in seconds since 1970; `last`: of a receipt."""
+    """A task. `left`: keys of the receipts that are not there yet. `last`: when one came. Seconds since 1970."""
 
     of: int
     left: set[bytes]

@@ -20,6 +20,7 @@ from streams.adapters.kafka_broker import EmbeddedKafka
 from streams.imports.pace import LEAST_AHEAD
 from streams.imports.tasks import put
 from tests.harness import Pipeline, Process, eventually, free_port, pipeline
+from tests.terminal import ERASE_LINE, HIDE_CURSOR, SHOW_CURSOR, Terminal
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 COUNT = 260
@@ -67,6 +68,11 @@ def history(folder: Path, count: int) -> Path:
     ]
     file.write_text("".join(json.dumps(one) + "\n" for one in lines) + "not JSON\n", encoding="utf-8")
     return file
+
+
+async def is_sent(line: Pipeline) -> bool:
+    jobs = [Job.from_bytes(value) for value in (await line.compacted("jobs")).values()]
+    return bool(jobs) and all(job.sent for job in jobs)
 
 
 async def sent(line: Pipeline) -> int:
@@ -125,10 +131,18 @@ async def test_a_killed_import_goes_on_and_the_same_file_adds_nothing(
 
 async def test_an_import_that_nobody_handles_says_what_is_missing(kafka: EmbeddedKafka, tmp_path: Path) -> None:
     async with pipeline(kafka.bootstrap, "nobody.", partitions=2) as line:
-        asked = importer(line, str(history(tmp_path, 3)), "--namespace", "shop", "--user", "Ann")
-        assert "running: 4 conversations, 1 failed, 3 queued" in await told(asked, 1)
+        file = tmp_path / "history.txt"
+        file.write_text("2026-03-02 09:00 张三：我搬到杭州了\n2026-03-02 12:00 张三：我在上海开会\n", encoding="utf-8")
+        watching = [*COMMAND, "import", str(file), "--namespace", "shop", "--user", "Ann", "--watch"]
+        with Terminal(watching, line.environment) as terminal:
+            await terminal.shows("outcomes", "0/2")
+            # All is sent; who does not want to wait leaves, and the terminal is as it was.
+            await eventually(lambda: is_sent(line), what="all to be sent")
+            terminal.type(b"\x03")
+            assert await terminal.ended() == 130
+            assert SHOW_CURSOR in terminal.said.rpartition(HIDE_CURSOR)[2]
+            assert "Traceback" not in terminal.said
         (job,) = [Job.from_bytes(value) for value in (await line.compacted("jobs")).values()]
-        assert job.sent
         said = await told(doctor(line, "--import", job.job_id), 1)
         assert "ok   import: running" in said
         assert "FAIL workers: none has the roles redact,extract,memory: `memstream worker --roles" in said
@@ -139,15 +153,17 @@ async def test_an_import_that_nobody_handles_says_what_is_missing(kafka: Embedde
             await put(client, job.model_copy(update={"started_at": began, "updated_at": began}))
         await line.worker(roles="redact").start()
         said = await told(doctor(line, "--import", job.job_id), 1)
-        assert "FAIL import: running: 4 conversations, 1 failed, 3 queued, because import:invalid=1, " in said
-        assert f"nothing came of it since {began.isoformat(timespec='seconds')}" in said
+        since = began.isoformat(timespec="seconds")
+        assert f"FAIL import: running: 2 conversations, 2 queued, nothing came of it since {since}" in said
         assert "none has the roles extract,memory: " in said
 
-        await line.worker(roles="extract,memory").start()
-        await line.all_received(job.event_ids)
-        said = await told(doctor(line, "--import", job.job_id))
-        assert "ok   import: done" in said
-        assert "workers" not in said
+        with Terminal(watching, line.environment) as terminal:
+            await terminal.shows("outcomes", "0/2")
+            await line.worker(roles="extract,memory").start()
+            await terminal.shows("2/2")
+            assert await terminal.ended() == 0
+            # The bar is gone, the result stands.
+            assert "done: 2 conversations, 2 stored" in terminal.said.rpartition(ERASE_LINE)[2]
 
 
 async def test_a_cancelled_import_sends_no_more(kafka: EmbeddedKafka, tmp_path: Path) -> None:
