@@ -106,6 +106,12 @@ HTTP_SECONDS = Histogram(
     registry=REGISTRY,
 )
 HTTP_IN_FLIGHT = Gauge("memstream_http_requests_in_flight", "Requests that wait for Kafka.", registry=REGISTRY)
+HTTP_CONNECTIONS_REFUSED = Counter(
+    "memstream_http_connections_refused",
+    "Connections above the gateway's limit, by how: answered with 503, or closed without a word.",
+    ["how"],
+    registry=REGISTRY,
+)
 IMPORTED = Counter(
     "memstream_imported_conversations",
     "Conversations of import jobs, by what the gateway did with them.",

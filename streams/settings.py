@@ -169,6 +169,8 @@ class Settings(BaseSettings):
     """Requests that a key without a rate of its own may make, for each gateway process."""
     http_max_in_flight: int = Field(default=256, ge=1)
     """Requests that a gateway has under way; the next one is answered with 429 and Retry-After."""
+    http_max_connections: int = Field(default=2048, ge=1)
+    """Connections to a gateway, fewer where it may not open so many files; those above get 503 and Retry-After."""
     http_max_body_bytes: int = Field(default=2_097_152, ge=1024, le=2_097_152)
     """A larger body is answered with 413. A record on Kafka has at most 2 MiB."""
     http_max_upload_bytes: int = Field(default=8_388_608, ge=1024, le=134_217_728)

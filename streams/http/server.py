@@ -13,10 +13,13 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from streams import metrics
 from streams.client import MemoryClient, Unavailable
 from streams.errors import ConfigurationError, DependencyDown
 from streams.health import Health
 from streams.http.app import make_app
+from streams.http.crowd import REFUSED_SECONDS, SPARE, refuse, room
+from streams.http.envelope import Envelope
 from streams.http.guard import MAX_HEAD_BYTES
 from streams.imports.standing import Watch
 from streams.settings import Settings
@@ -25,8 +28,6 @@ log = logging.getLogger(__name__)
 
 # Between two requests of a kept connection.
 IDLE_SECONDS = 75
-# Beyond this, connections are answered with 503 at once: each costs a descriptor and some buffers.
-MAX_CONNECTIONS = 2048
 BACKLOG = 1024
 GATEWAY = "the HTTP gateway"
 OTHER_PORT = "set MEMSTREAM_HTTP_PORT to another port, or to 0 for no gateway"
@@ -48,15 +49,29 @@ class Server(uvicorn.Server):
         yield
 
 
-def timed(seconds: float) -> type[asyncio.Protocol]:
-    """Connections whose headers are not there within `seconds`, or have no end, are closed: uvicorn waits for ever."""
+def bounded(seconds: float, most: int) -> type[asyncio.Protocol]:
+    """Connections whose headers are not there within `seconds`, or have no end, are closed: uvicorn waits for ever.
 
-    class TimedProtocol(HttpToolsProtocol):
+    Those above `most` are refused. Uvicorn's own limit refuses everybody while they are there, and bounds nothing.
+    """
+    full = Envelope(refuse)
+
+    class BoundedProtocol(HttpToolsProtocol):
         _headers_due: asyncio.TimerHandle | None = None
         _head_bytes = 0
+        _seconds = seconds
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
+            above = len(self.connections) - most
+            if above > SPARE:
+                metrics.HTTP_CONNECTIONS_REFUSED.labels("closed").inc()
+                transport.abort()
+                return
+            if above > 0:
+                metrics.HTTP_CONNECTIONS_REFUSED.labels("answered").inc()
+                self.app = full
+                self._seconds = min(seconds, REFUSED_SECONDS)
             self._wait_for_headers()
 
         def on_message_begin(self) -> None:
@@ -84,7 +99,7 @@ def timed(seconds: float) -> type[asyncio.Protocol]:
 
         def _wait_for_headers(self) -> None:
             self._stop_waiting()
-            self._headers_due = self.loop.call_later(seconds, self.timeout_keep_alive_handler)
+            self._headers_due = self.loop.call_later(self._seconds, self.timeout_keep_alive_handler)
 
         def _stop_waiting(self) -> None:
             self._head_bytes = 0
@@ -92,7 +107,7 @@ def timed(seconds: float) -> type[asyncio.Protocol]:
                 self._headers_due.cancel()
                 self._headers_due = None
 
-    return TimedProtocol
+    return BoundedProtocol
 
 
 def bound_socket(settings: Settings, what: str = GATEWAY, advice: str = OTHER_PORT) -> socket.socket:
@@ -124,7 +139,7 @@ async def listening(
         server = Server(
             uvicorn.Config(
                 app,
-                http=timed(settings.http_body_seconds),
+                http=bounded(settings.http_body_seconds, room(settings.http_max_connections)),
                 ws="none",
                 lifespan="off",
                 log_config=None,
@@ -132,7 +147,6 @@ async def listening(
                 server_header=False,
                 # Addresses are used for nothing, so nobody is believed about them.
                 proxy_headers=False,
-                limit_concurrency=MAX_CONNECTIONS,
                 backlog=BACKLOG,
                 timeout_keep_alive=IDLE_SECONDS,
                 timeout_graceful_shutdown=int(settings.drain_seconds),

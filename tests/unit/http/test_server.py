@@ -14,7 +14,7 @@ import pytest_asyncio
 
 from streams.app import Worker
 from streams.errors import ConfigurationError
-from streams.http import envelope
+from streams.http import crowd, envelope, server
 from streams.http.server import listening
 from streams.metrics import REGISTRY
 from tests.harness import eventually
@@ -175,6 +175,82 @@ async def test_slow_senders_hold_nobody_up(gateway: Gateway) -> None:
     assert await gateway.send(gateway.request(CLOSE)) == [PASSED]
     for _, writer in waiting:
         writer.close()
+
+
+ASKED = b"GET /openapi.json HTTP/1.1\r\nHost: gateway\r\n\r\n"
+Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+async def answered(connection: Connection) -> tuple[bytes, bytes]:
+    """Head and body of the next answer on it."""
+    reader, _ = connection
+    async with asyncio.timeout(30):
+        head = (await reader.readuntil(b"\r\n\r\n")).lower()
+        return head, await reader.readexactly(int(head.partition(b"content-length:")[2].split(b"\r\n")[0]))
+
+
+def refused(how: str) -> float:
+    return REGISTRY.get_sample_value("memstream_http_connections_refused_total", {"how": how}) or 0.0
+
+
+async def test_there_is_room_for_so_many_connections(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    most, spare = 5, 3
+    monkeypatch.setattr(server, "SPARE", spare)
+    settings = settings_for(tmp_path, http_port=0, http_max_connections=most)
+    before = refused("answered"), refused("closed")
+    async with application(settings) as app, listening(app, settings) as address, contextlib.AsyncExitStack() as stack:
+
+        async def connected(*pieces: bytes) -> Connection:
+            connection = await asyncio.open_connection(*address)
+            stack.callback(connection[1].close)
+            connection[1].writelines(pieces)
+            return connection
+
+        async def ended(connection: Connection) -> bytes:
+            try:
+                async with asyncio.timeout(30):
+                    return await connection[0].read()
+            except ConnectionResetError:
+                return b""
+
+        kept = [await connected(ASKED) for _ in range(most)]
+        assert all(b" 200 " in head for head, _ in [await answered(one) for one in kept])
+        # What comes above is told so, whatever it asks and however much it sends; and it is closed.
+        large = b"POST /memory/write HTTP/1.1\r\nHost: gateway\r\nContent-Length: 900000\r\n\r\n", b"x" * 900_000
+        for asked in ((ASKED,), large):
+            above = await connected(*asked)
+            head, body = await answered(above)
+            assert head.startswith(b"http/1.1 503 ")
+            assert b"\r\nretry-after: 1\r\n" in head
+            assert b"\r\ncontent-type: application/problem+json\r\n" in head
+            problem = json.loads(body)
+            assert (problem["type"], problem["status"]) == ("urn:memstream:problem:too-many-connections", 503)
+            assert problem["request_id"].encode() in head
+            assert await ended(above) == b""
+        # Those that were there notice nothing of it.
+        kept[0][1].write(ASKED)
+        assert b" 200 " in (await answered(kept[0]))[0]
+        # Of those that say nothing only a few are waited for, and not for long.
+        silent = [await connected() for _ in range(spare)]
+        assert await ended(await connected(ASKED)) == b""
+        for one in silent:
+            assert await ended(one) == b""
+        assert (refused("answered") - before[0], refused("closed") - before[1]) == (2 + spare, 1)
+        # One leaves, another has its place.
+        kept.pop()[1].close()
+
+        async def in_place() -> bool:
+            return b" 200 " in (await answered(await connected(ASKED)))[0]
+
+        await eventually(in_place, what="a place")
+
+
+async def test_there_are_no_more_connections_than_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crowd.resource, "getrlimit", lambda _: (1024, 1024))
+    assert crowd.room(100) == 100
+    assert crowd.room(2048) == 1024 - crowd.OTHER_FILES - crowd.SPARE
+    monkeypatch.setattr(crowd.resource, "getrlimit", lambda _: (crowd.resource.RLIM_INFINITY,) * 2)
+    assert crowd.room(2048) == 2048
 
 
 async def test_slow_readers_are_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
