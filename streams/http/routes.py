@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
+from pydantic import BaseModel
 
 from schemas import ConversationEvent, EventOutcome, MemoryRecord
 from schemas.events import EventId
@@ -48,6 +49,11 @@ Who = Annotated[Caller, Depends(who)]
 Deadline = Annotated[float, Depends(seconds)]
 
 
+def later(shape: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
+    """For the document: the other answer that is a success."""
+    return {202: {"model": shape, "description": "`queued`: Kafka has it and it will be handled"}}
+
+
 def make_router(guard: Guard, client: MemoryClient) -> APIRouter:
     router = APIRouter(prefix="/memory", route_class=guarded(guard), tags=["memory"])
 
@@ -72,13 +78,20 @@ def make_router(guard: Guard, client: MemoryClient) -> APIRouter:
             response.status_code = 202
         return models.Written(status="queued", event_id=event.event_id)
 
-    @router.post("/write", response_model_exclude_none=True, summary="Remember what was said")
+    @router.post(
+        "/write", response_model_exclude_none=True, responses=later(models.Written), summary="Remember what was said"
+    )
     async def write(
         body: models.Write, response: Response, caller: Who, deadline: Deadline, key: Key = None
     ) -> models.Written:
         return await say(response, caller, deadline, key, body, messages=body.said())
 
-    @router.post("/update", response_model_exclude_none=True, summary="Replace a memory by new text")
+    @router.post(
+        "/update",
+        response_model_exclude_none=True,
+        responses=later(models.Written),
+        summary="Replace a memory by new text",
+    )
     async def update(
         body: models.Update, response: Response, caller: Who, deadline: Deadline, key: Key = None
     ) -> models.Written:
@@ -109,7 +122,7 @@ def make_router(guard: Guard, client: MemoryClient) -> APIRouter:
             return models.Erased(status="queued")
         return models.Erased(status="erased", removed=receipt.removed, kept_until=receipt.kept_until)
 
-    @router.post("/delete", summary="Erase memories, by id or by filters")
+    @router.post("/delete", responses=later(models.Erased), summary="Erase memories, by id or by filters")
     async def delete(body: models.Delete, response: Response, caller: Who, deadline: Deadline) -> models.Erased:
         tenant = {"user_id": body.user_id, "namespace": caller.namespace(body.namespace)}
         ids = body.memory_ids
@@ -119,13 +132,15 @@ def make_router(guard: Guard, client: MemoryClient) -> APIRouter:
         parts = [await erase(response, tenant, deadline, memory_ids=part) for part in batched(ids, IDS_A_COMMAND)]
         return models.Erased.together(parts)
 
-    @router.post("/forget", summary="Erase for good: everything, an interval, a session, events")
+    @router.post(
+        "/forget", responses=later(models.Erased), summary="Erase for good: everything, an interval, a session, events"
+    )
     async def forget(body: models.Forget, response: Response, caller: Who, deadline: Deadline) -> models.Erased:
         scope = body.model_dump(exclude={"user_id", "namespace"})
         tenant = {"user_id": body.user_id, "namespace": caller.namespace(body.namespace)}
         return await erase(response, tenant, deadline, **scope)
 
-    @router.post("/restore", summary="Bring archived memories back")
+    @router.post("/restore", responses=later(models.Restored), summary="Bring archived memories back")
     async def restore(body: models.Restore, response: Response, caller: Who, deadline: Deadline) -> models.Restored:
         namespace = caller.namespace(body.namespace)
         try:
