@@ -115,6 +115,12 @@ DASHBOARDS: dict[str, Sequence[Panel]] = {
             "5xx",
         ),
         one("HTTP requests under way", "sum by (instance) (memstream_http_requests_in_flight)", legend="{{instance}}"),
+        rate(
+            "Connections refused",
+            "memstream_http_connections_refused_total",
+            "how",
+            about="Above MEMSTREAM_HTTP_MAX_CONNECTIONS. More gateways, or clients that keep their connections.",
+        ),
     ],
     "lifecycle": [
         rate("Memories written", "memstream_memories_total", "layer, status"),

@@ -108,17 +108,19 @@ async def traffic(kafka: EmbeddedKafka, topic_prefix: str) -> AsyncIterator[Traf
             metrics_port=free_port(),
             http_port=free_port(),
             http_auth="off",
+            http_max_connections=1,
         ) as made,
+        httpx.AsyncClient(base_url=f"http://127.0.0.1:{made.settings.http_port}", timeout=30) as http,
     ):
         await made.worker().start()
-        yield Traffic(made, chat)
+        yield Traffic(made, chat, http)
 
 
 class Traffic:
-    """A little of everything that a panel counts."""
+    """A little of everything that a panel counts. `http` has the one connection that the gateway takes."""
 
-    def __init__(self, line: Pipeline, chat: Misbehaving) -> None:
-        self._line, self._chat = line, chat
+    def __init__(self, line: Pipeline, chat: Misbehaving, http: httpx.AsyncClient) -> None:
+        self._line, self._chat, self._http = line, chat, http
         self._rounds = 0
 
     @property
@@ -155,16 +157,17 @@ class Traffic:
             await memory.recall(TASK, user_id="u1", format="prompt")
             with pytest.raises(DeadlineExceeded):
                 await memory.recall(TASK, user_id="u1", deadline=0.000_001)
-        async with httpx.AsyncClient(timeout=30) as http:
-            asked = {"user_id": "u1", "namespace": "shop", "query": TASK}
-            answer = await http.post(f"http://127.0.0.1:{self._line.settings.http_port}/memory/query", json=asked)
-            assert answer.status_code == 200, answer.text
-            # Of an import one is remembered, one is refused and one is parked.
-            said = f"{SAID} {self._rounds}"
-            items = [{"text": said}, {"text": said, "time": "yesterday"}, {"text": "long " * 10_000 + said}]
-            history = {"user_id": "u1", "namespace": "shop", "conversations": items}
-            begun = await http.post(f"http://127.0.0.1:{self._line.settings.http_port}/memory/import", json=history)
-            assert begun.status_code in (200, 202), begun.text
+        asked = {"user_id": "u1", "namespace": "shop", "query": TASK}
+        answer = await self._http.post("/memory/query", json=asked)
+        assert answer.status_code == 200, answer.text
+        # Of an import one is remembered, one is refused and one is parked.
+        said = f"{SAID} {self._rounds}"
+        items = [{"text": said}, {"text": said, "time": "yesterday"}, {"text": "long " * 10_000 + said}]
+        history = {"user_id": "u1", "namespace": "shop", "conversations": items}
+        begun = await self._http.post("/memory/import", json=history)
+        assert begun.status_code in (200, 202), begun.text
+        async with httpx.AsyncClient(base_url=self._http.base_url, timeout=30) as another:
+            assert (await another.get("/healthz")).status_code == 503
 
 
 async def test_every_panel_has_data(traffic: Traffic, tmp_path: Path) -> None:
