@@ -25,6 +25,7 @@ from bench.rig import machine, percentile, rig, show, spread, timed
 from schemas import ConversationEvent, MemoryRecord, Message, Source, Tenant
 from streams.adapters.embedders import make_embedder
 from streams.adapters.store import make_store
+from streams.adapters.store.edge import optimize, wants_graphs
 from streams.client import MemoryClient
 from streams.memory.lexical import passage_text, sparse_passage
 from streams.memory.settle import keyed
@@ -188,6 +189,11 @@ async def measure(memories: int, tenants: int, requests: int, embedder: str, cal
         started = time.perf_counter()
         await fill(made.settings, memories, tenants, seed=7)
         figures["fill_seconds"] = round(time.perf_counter() - started, 1)
+        store = Path(made.settings.data_dir) / "store"
+        if wants_graphs(store):  # as after `memstream optimize`
+            started = time.perf_counter()
+            optimize(store)
+            figures["optimize_seconds"] = round(time.perf_counter() - started, 1)
         async with made.worker() as process, MemoryClient(settings=made.settings) as client:
             numbers = itertools.count()
 

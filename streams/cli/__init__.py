@@ -19,6 +19,7 @@ from streams.cli import (
     imports,
     keys,
     mcp,
+    optimize,
     publish,
     re_extract,
     rebuild,
@@ -51,6 +52,7 @@ restore.register(app)
 decay.register(app)
 re_extract.register(app)
 rebuild.register(app)
+optimize.register(app)
 transfer.register(app)
 imports.register(app)
 dead_letters.register(app)

@@ -14,10 +14,22 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from streams.cli.common import err, fail, kafka_folder, run, settings_for_client
+from streams.cli.optimize import optimized
 from streams.cli.worker import end_as_ctrl_c, one_owner
 from streams.errors import ConfigurationError
 from streams.settings import PREFIX, Settings, load_settings
-from streams.store_folders import ask, asked, discard, in_use, old_folder, refusal, sole_owner, switch, withdraw
+from streams.store_folders import (
+    ask,
+    asked,
+    discard,
+    in_use,
+    new_folder,
+    old_folder,
+    refusal,
+    sole_owner,
+    switch,
+    withdraw,
+)
 
 if TYPE_CHECKING:
     from streams.ports import Embedder
@@ -144,6 +156,17 @@ async def rebuild_beside(settings: Settings) -> Rebuilt | None:
 
 async def built(settings: Settings, folder: Path, embedder: Embedder) -> Rebuilt:
     """The new store beside `folder`, up to where the topics end."""
+    from streams.adapters.store.edge import wants_graphs
+
+    told = await filled(settings, folder, embedder)
+    if wants_graphs(new_folder(folder)):
+        say("building graphs for the users with many memories")
+        await optimized(new_folder(folder))
+        await filled(settings, folder, embedder)  # what came meanwhile
+    return told
+
+
+async def filled(settings: Settings, folder: Path, embedder: Embedder) -> Rebuilt:
     from streams.rebuild import Rebuild, TooOld, beside
 
     try:

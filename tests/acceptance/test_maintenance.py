@@ -172,8 +172,13 @@ def test_export_rebuild_killed_and_import(up: Up) -> None:
     busy = up.memstream("import", "memories.jsonl", MEMSTREAM_QDRANT_URL="http://127.0.0.1:1")
     assert busy.returncode == 1
     assert "a worker with the role `memory` is running" in busy.stderr
+    busy = up.memstream("optimize")
+    assert busy.returncode == 1
+    assert "stop it first" in busy.stderr
     up.signal(signal.SIGTERM)
     assert up.ended() == 0
+    told = up.memstream("optimize")
+    assert (told.returncode, told.stderr) == (0, "done\n")
     killed = subprocess.Popen(
         [MEMSTREAM, "rebuild"], cwd=up.folder, env=clean_environment(up.settings), stderr=subprocess.PIPE, text=True
     )
@@ -207,6 +212,15 @@ def test_a_rebuild_of_nothing(tmp_path_factory: pytest.TempPathFactory) -> None:
     )
     assert told.returncode == 2
     assert "--into" in told.stderr
+
+
+def test_nothing_to_optimize(tmp_path: Path) -> None:
+    told = memstream("optimize", folder=tmp_path)
+    assert told.returncode == 1
+    assert "nothing was ever kept in .memstream" in told.stderr
+    told = memstream("optimize", folder=tmp_path, settings={"MEMSTREAM_QDRANT_URL": "http://127.0.0.1:1"})
+    assert told.returncode == 2
+    assert "does this by itself" in told.stderr
 
 
 def test_a_bad_line_is_named_without_its_text(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from aiohttp import web
 
 from schemas import Tenant
 from streams.adapters.store import Store, make_store
-from streams.adapters.store.edge import EdgeStore
+from streams.adapters.store.edge import EdgeStore, wants_graphs
 from streams.adapters.store.qdrant import QdrantStore
 from streams.errors import ConfigurationError, DependencyDown
 from streams.ports import Doc, ModelProfile, Where
@@ -110,6 +110,18 @@ class TestKilled:
             ]
             await store.update(TENANT, [memories[0].record.model_copy(update={"importance": 5})])
             assert (await store.get(TENANT, [memory_id(TENANT, 0)]))[0].importance == 5
+
+    async def test_a_user_with_many_memories_wants_a_graph(
+        self, scratch: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("streams.adapters.store.edge.FULL_SCAN_THRESHOLD", 4)
+        many = 4 * 1024 // (4 * PROFILE.dimension)
+        async with opened(embedded(scratch)) as store:
+            await store.upsert(TENANT, [memory(TENANT, number) for number in range(many)])
+        assert not wants_graphs(scratch / "store")
+        async with opened(embedded(scratch)) as store:
+            await store.upsert(TENANT, [memory(TENANT, many)])
+        assert wants_graphs(scratch / "store")
 
     async def test_a_full_disk_is_an_outage_that_ends(self, scratch: Path) -> None:
         with worker(scratch / "store", "full") as process:

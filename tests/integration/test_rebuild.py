@@ -85,7 +85,7 @@ async def rebuilt(line: Pipeline, embedder: Embedder, monkeypatch: pytest.Monkey
 
 
 async def test_the_same_memories_as_before(
-    kafka: EmbeddedKafka, topic_prefix: str, monkeypatch: pytest.MonkeyPatch
+    kafka: EmbeddedKafka, topic_prefix: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     events = list(traffic(7, EVENTS, TENANTS))
     tenants = sorted({event.tenant for event in events}, key=lambda tenant: tenant.key)
@@ -130,7 +130,12 @@ async def test_the_same_memories_as_before(
         assert await embedded(line, small, tenants) == before
         with pytest.raises(ConfigurationError, match="memstream rebuild"):
             await embedded(line, ConstantEmbedder(), tenants)
+        # As if a user had more memories than are looked at one by one.
+        assert "building graphs" not in capsys.readouterr().err
+        monkeypatch.setattr("streams.adapters.store.edge.FULL_SCAN_THRESHOLD", 0)
         await rebuilt(line, ConstantEmbedder(), monkeypatch)
+        assert "building graphs" in capsys.readouterr().err
+        assert await embedded(line, ConstantEmbedder(), tenants) == before
 
         # A worker goes on with it: all events once more are duplicates, and what was forgotten stays away.
         await line.worker().start()

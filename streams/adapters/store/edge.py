@@ -27,7 +27,9 @@ from streams.adapters.store.layout import (
     HNSW_EF_CONSTRUCT,
     HNSW_M,
     HNSW_PAYLOAD_M,
+    RECORDS,
     SPARSE,
+    TENANT,
     Collection,
     Index,
 )
@@ -44,6 +46,8 @@ LOCK = "store.lock"
 
 # The engine maps its files: a write that finds no room on the disk kills the process, so it is looked for before.
 LEAST_FREE_BYTES = 256 * 2**20
+
+FLOAT_BYTES = 4
 
 # Far more distinct tenants than one shard of one machine holds.
 ALL_VALUES = 1_000_000
@@ -81,6 +85,18 @@ def optimize(path: Path) -> None:
             shard.optimize()
             shard.flush()
             shard.close()
+
+
+def wants_graphs(path: Path) -> bool:
+    """Whether a user of this closed store has more memories than the engine looks at one by one once it has a graph."""
+    from qdrant_edge import EdgeShard, FacetRequest
+
+    with _locked(path), _typed():
+        manifest = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
+        shard = EdgeShard.load(str(path / RECORDS))
+        most = shard.facet(FacetRequest(TENANT.key, limit=1, exact=True)).hits
+        shard.close()
+    return bool(most) and most[0].count * manifest["dimension"] * FLOAT_BYTES > FULL_SCAN_THRESHOLD * 1024
 
 
 class EdgeEngine:
