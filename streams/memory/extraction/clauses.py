@@ -29,7 +29,8 @@ EN_REQUEST = re.compile(
     r"|suggest|provide|compare|find|come up|re-?phrase|do|draft|turn|convert|act|design|use|build|change|improve|expand"
     r"|elaborate|answer|fix|correct|paraphrase|define|calculate|solve|analy[sz]e|ask)\b"
 )
-_EN_FIRST = Looked(r"\b(?:i|i'm|i've|i'd|i'll|my|me|we|we're|our|we've|mine|myself)\b")
+_EN_WORD = re.compile(r"\w+")
+_EN_FIRST = frozenset(("i", "me", "my", "mine", "myself", "we", "our"))
 # The speaker appears only as the one who asks: "I want to understand", "I'm drafting", "I saw".
 _EN_ERRAND = Looked(
     r"\bi(?:'d| would)? (?:want|need|like) (?:you|to (?:know|see|ask|understand|learn|make|practice|write|create"
@@ -76,7 +77,7 @@ def _english(text: str) -> Clauses:
             questions += 1
         elif EN_REQUEST.match(clause):
             requests += 1
-        elif not _EN_FIRST.search(clause):
+        elif _EN_FIRST.isdisjoint(_EN_WORD.findall(clause)):
             other += 1
         elif _EN_ERRAND.search(clause):
             requests += 1

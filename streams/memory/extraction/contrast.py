@@ -9,7 +9,6 @@ import re
 from dataclasses import dataclass
 
 from streams.memory.extraction.cued import Cued
-from streams.memory.look import Looked
 
 _OLD = r"(?P<o>[^,;.!?\n，。；！？]{1,40}?)"
 _NO_CLAUSE = r"(?!(?:it|they|he|she|i|we|you|that|this|there)\b)(?=\S)"
@@ -57,7 +56,7 @@ _CORRECTS = Cued(
     r"|\b(?:earlier|before)\b.{0,40}\b(?:wrong|mistake|not|said)\b|更正|纠正|说错|记错|写错|打错|搞错|弄错|口误"
     r"|笔误|应该是",
 )
-_DENIES = Looked(r"not\b|n['’]t\b|instead|rather|不", re.IGNORECASE)
+_DENIES = Cued("not t instead rather", r"\b(?:not|instead|rather)\b|n['’]t\b|不")
 _ARTICLE = re.compile(r"^(?:on|in|at|to|the|a|an) ", re.IGNORECASE)
 _ENDS = Cued(
     "longer more anymore quit stopped gave given",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from streams.memory.extraction.cued import Cued
 from streams.memory.extraction.lang import CJK, fold, is_chinese
 from streams.memory.extraction.material import is_code, strip_recalled, without_code
 from streams.memory.extraction.off_record import off_record
@@ -117,7 +118,7 @@ _EN_EMPTY = _words(
     "prompt thats"
     " whos heres lets cant wont dont didnt isnt wasnt doesnt youve weve ive theyre hes shes"
 )
-_EN_YES_NO = Looked(
+_EN_YES_NO = re.compile(
     r"^\W*(?:yes|yeah|yea|yep|yup|sure|ok|okay|no|nope|nah|right|correct|exactly|absolutely|definitely|of course|"
     r"alright|perfect|great|fine|indeed|that'?s|that is|it'?s|it is|not (?:yet|now|really|at)|at the moment)\b",
     re.IGNORECASE,
@@ -130,7 +131,9 @@ _EN_DEAL = re.compile(
     r"|save|set|use|show|proceed|that|it)\b",
     re.IGNORECASE,
 )
-_EN_THANKS = Looked(r"\b(?:thanks?|thank you|thx|appreciate|grateful|gratitude)\b", re.IGNORECASE)
+_EN_THANKS = Cued(
+    "thank thanks thx appreciate grateful gratitude", r"\b(?:thanks?|thx|appreciate|grateful|gratitude)\b"
+)
 # A statement about the speaker is more than manners, however it opens.
 _EN_ABOUT_ME = Looked(
     r"\b(?:i (?:am|was|have|had|live|work|love|hate|prefer|moved|used to|can'?t eat|don'?t (?:eat|drink|like)"

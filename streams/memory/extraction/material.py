@@ -26,7 +26,7 @@ RECALLED = Looked(
 # One of these is in each of them.
 _RECALLED_CUES = ("memor", "recall", "<turns", "fact", "note", "记忆")
 _CODE_BLOCK = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-LOG_LINE = Looked(
+LOG_LINE = re.compile(
     r"^\s*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|(?:\[\w+\]\s*)?(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|TRACE)\b[\s:\]|]"
     r"|Traceback \(most recent|File \"[^\"]+\", line \d|at [\w.$<>]+\(|[\w.]+Exception:|[\w.]+Error: |[\d.]+ - - \[)"
 )

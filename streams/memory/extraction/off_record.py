@@ -6,10 +6,9 @@ place" tells something, "don't record over that tape" is about a tape, and 别�
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
-from streams.memory.look import Looked
+from streams.memory.extraction.cued import Cued
 
 _THIS_EN: Final = (
     r"(?:(?:any|all|some) of )?(?:this|that|these|what i(?:['’]m| am| just)? (?:say|said|saying|told you)"
@@ -20,7 +19,8 @@ _ENDS_EN: Final = (
 )
 _ORDER_EN: Final = r"(?:^|[.,;:!?()—–-]|\b(?:please|pls|and|but|so|just|can you|could you|also))\s*"
 _DONT_EN: Final = rf"{_ORDER_EN}(?:please |pls |just )?(?:don['’]?t|do not|never|not) "
-_EN: Final = Looked(
+_EN: Final = Cued(
+    "save store remember memorise memorize log note record write keep",
     rf"{_DONT_EN}(?:(?:save|store|remember|memori[sz]e|log|note|record|write) {_THIS_EN}"
     r"|keep (?:(?:this|that) (?:one|part|bit|message|conversation|chat)"
     r"|(?:a )?(?:record|note|track) of (?:this|that|it)))"
@@ -31,10 +31,10 @@ _EN: Final = Looked(
     rf"|{_ORDER_EN}(?:please |pls |just )?(?:don['’]?t|do not) keep (?:this|that)(?=\s*:)"
     # Said of the message itself.
     r"|(?:^|[.,;:!?()—–-])\s*(?:this (?:is|one['’]?s|one is|stays) )?(?:strictly )?off the record\b",
-    re.IGNORECASE,
 )
 _THIS_ZH: Final = r"[这這它](?:[个個条條句段些件])?(?:话|話|事情?|消息|内容|內容|对话|對話)?"
-_ZH: Final = Looked(
+_ZH: Final = Cued(
+    "",
     # The order begins its clause, or what it is about is "this": 合同不用保存 is about a contract.
     rf"(?:^|[，。！？；：、,.!?;:～~（）()\n\s]|{_THIS_ZH}|(?:下面|以下|上面|刚才|剛才)(?:[说說]?的)?(?:话|話|内容|內容|消息)?)"
     r"\s*(?:你|就|请|請|也|先|麻烦|千万)*"

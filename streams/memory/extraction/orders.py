@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 
+from streams.memory.extraction.cued import Cued
 from streams.memory.extraction.importance import STANDING
-from streams.memory.look import Looked
 
-_EN_ONCE = Looked(
-    r"\b(?:this time(?: (?:around|round))?|(?:just |only )?this once|just for (?:now|today|tonight))\b", re.IGNORECASE
+_EN_ONCE = Cued(
+    "time once now today tonight",
+    r"\b(?:this time(?: (?:around|round))?|(?:just |only )?this once|just for (?:now|today|tonight))\b",
 )
 # A bare verb, then what it is done to: "cut the salt", "leave out onions", "make it spicier".
 _EN_ORDER = re.compile(
@@ -22,7 +23,7 @@ _EN_ORDER = re.compile(
     r"|half)\b|\w+er\b)",
     re.IGNORECASE,
 )
-_EN_MORE = Looked(r"[,;:—–]|n['’]t\b|\b(?:not|no|because|since|so)\b", re.IGNORECASE)
+_EN_MORE = re.compile(r"[,;:—–]|n['’]t\b|\b(?:not|no|because|since|so)\b", re.IGNORECASE)
 _EN_WORDS = 9
 _ZH_ORDER = re.compile(
     r"\W*(?:那|就|先|只|今天|今晚)*(?:请|麻烦|你|帮我|给我|替我)*(?:把|将)?[^，,。我们咱不别]{0,6}?(?:这次|这回|这一次)"
@@ -40,5 +41,6 @@ def one_off(text: str) -> bool:
         return False
     if _ZH_ORDER.match(text):
         return True
-    short = len(text.split()) <= _EN_WORDS and not _EN_MORE.search(text)
-    return short and bool(_EN_ONCE.search(text) and _EN_ORDER.match(text))
+    if not _EN_ONCE.search(text) or len(text.split()) > _EN_WORDS or _EN_MORE.search(text):
+        return False
+    return _EN_ORDER.match(text) is not None
