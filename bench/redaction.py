@@ -2,7 +2,9 @@
 
 GOLD rows: `id, lang, text, entities [{type, start, end, text}], scope, tags`. An entity is found when predicted spans
 cover 80 % of its letters and digits; a row is touched when a prediction of a type in its scope overlaps no entity.
-Speed is by CPU time, on the texts of GOLD (dense with findings), and on chat text: the same, one in twenty messages.
+Speed is by CPU time, on the texts of GOLD (dense with findings), and on chat text: the same, one in twenty messages;
+and on single sentences that go on and on, where "growth" is the time a character takes in 1,000,000 of them against
+that in 10,000 (1 = linear).
 """
 
 from __future__ import annotations
@@ -24,6 +26,16 @@ CHAT = (
     "哈哈哈好的，那就这么定了，周末一起去爬山吧，听说山顶的风景特别好。",
     "Could you summarise the last chapter for me? I liked the part about the lighthouse keeper the most.",
 )
+# What a sentence without an end repeats.
+ENDLESS = {
+    "words": "and then we went to the market with my sister ",
+    "secrets en": "my password is Hun7er2x and i moved to leeds last week ",
+    "secrets zh": "我的密码是abc12345，我昨天去了市场，",
+    "digits": "8392017465",
+    "short numbers": "1,2,3,4,",
+    "words of keys": "password token secret api key ",
+    "blanks": " ",
+}
 
 
 def group(kind: str) -> str:
@@ -93,6 +105,18 @@ def speed(redactor: Redactor, texts: Sequence[str]) -> dict[str, float]:
     }
 
 
+def growth(redactor: Redactor) -> dict[str, float]:
+    out = {}
+    for name, piece in ENDLESS.items():
+        rates = [
+            megabytes_per_minute(redactor, [f"my pin is 4821 {piece * (size // len(piece))}x"])
+            for size in (10_000, 1_000_000)
+        ]
+        out[f"MB/min endless {name}"] = round(rates[1], 1)
+        out[f"growth endless {name}"] = round(rates[0] / rates[1], 2)
+    return out
+
+
 def main() -> None:
     args = arguments("redaction: found, touched, speed")
     rows = read_rows(args.gold)
@@ -106,7 +130,7 @@ def main() -> None:
     }
     if args.predictions:
         write_rows(args.predictions, ({"id": key, "entities": spans} for key, spans in predicted.items()))
-    result = figures(rows, predicted) | speed(redactor, [row["text"] for row in rows])
+    result = figures(rows, predicted) | speed(redactor, [row["text"] for row in rows]) | growth(redactor)
     report("redaction", len(rows), result, as_json=args.as_json)
 
 

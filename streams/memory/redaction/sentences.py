@@ -8,17 +8,19 @@ in it could belong to the secret.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 # A full stop ends a sentence before white space only: "1.5", "a.b@c.de" and "v2.1" go on.
-_END = re.compile(r"[。！？!?；;…]+[\"'”’）)】\]]*|\.+(?=\s|$)|\n+")
+_END = re.compile(r"[。！？!?；;…]+[\"'”’）)】\]]*|\.(?=\s|$)|\n+")
 _CJK = r"\u3400-\u9fff"
 _SUBJECT = re.compile(
     rf"(?:i|we|he|she|they|my|our)(?:['’][a-z]{{1,2}})?\s+[a-z]{{2}}|[我咱他她][{_CJK}]{{3}}", re.IGNORECASE
 )
 # What links two clauses, before a subject. Without any word only where a secret of ASCII characters has just ended.
 _LINK = re.compile(
-    rf"(?:[,，]?\s+(?:and|but|so|because)|[,，])\s+(?={_SUBJECT.pattern})"
+    # From its first blank on: a search that may begin at each one takes quadratic time in a run of them.
+    rf"(?:(?:[,，]|(?<!\s))\s+(?:and|but|so|because)|[,，])\s+(?={_SUBJECT.pattern})"
     rf"|(?<=[!-~])\s+(?=i(?:['’][a-z]{{1,2}})?\s+[a-z]{{2}})"
     rf"|(?:[，,]\s*|(?<=[!-~])\s*|(?<=[{_CJK}])\s+)(?=[我咱他她][{_CJK}]{{3}}|(?:登[录陆]|支付)?(?:密码|验证码|口令|卡号|银行卡))",
     re.IGNORECASE,
@@ -51,7 +53,7 @@ def widen(text: str, spans: Iterable[Span]) -> list[tuple[int, int, int]]:
     """What goes with the spans, merged where it touches: (start, end, number of sentences) ascending.
 
     Ends inside a span don't count: a password may contain "!" and a key has lines. The white space around stays, so
-    that what is left keeps its paragraphs.
+    that what is left keeps its paragraphs. Linear in the text, however long its sentences are.
     """
     out: list[tuple[int, int, int]] = []
     for first, last, inside in _sentences(text, spans):
@@ -76,7 +78,8 @@ def _sentences(text: str, spans: Iterable[Span]) -> Iterator[tuple[int, int, lis
         while stop + 1 < len(ends) and ends[stop] < end:
             stop += 1
         if held and ends[at] < held[1]:
-            held = (held[0], max(held[1], ends[stop]), [*held[2], (start, end)])
+            held[2].append((start, end))
+            held = (held[0], max(held[1], ends[stop]), held[2])
             continue
         if held:
             yield held
@@ -86,21 +89,17 @@ def _sentences(text: str, spans: Iterable[Span]) -> Iterator[tuple[int, int, lis
 
 
 def _clauses(text: str, first: int, last: int, inside: Sequence[Span]) -> Iterator[Span]:
-    """The parts of a sentence to drop, without the white space around them."""
-    links = []
+    """The parts of a sentence to drop, without the white space around them. `inside`: ascending, never overlapping."""
+    links: list[Span] = []
     if all(_ONE_WORD.fullmatch(text, *span) for span in inside):
-        links = [
-            link.span()
-            for link in _LINK.finditer(text, first, last)
-            if not any(start < link.end() and link.start() < end for start, end in inside)
-        ]
+        links = [link.span() for link in _LINK.finditer(text, first, last) if not _touches(link.span(), inside)]
     starts = [first, *(end for _, end in links)]
     ends = [*(start for start, _ in links), last]
+    pieces = _pieces(text[slice(*span)] for span in inside) if links else frozenset()
     kept = [
         (start, end)
         for start, end in zip(starts, ends, strict=True)
-        if not any(start <= place < end for place, _ in inside)
-        and _tells_something_else(text[start:end].strip(), [text[slice(*span)] for span in inside])
+        if not _touches((start, end), inside) and _tells_something_else(text[start:end].strip(), pieces)
     ]
     position = first
     for start, end in [*kept, (last, last)]:
@@ -110,15 +109,22 @@ def _clauses(text: str, first: int, last: int, inside: Sequence[Span]) -> Iterat
         position = end
 
 
-def _tells_something_else(clause: str, secrets: Sequence[str]) -> bool:
+def _touches(stretch: Span, spans: Sequence[Span]) -> bool:
+    """Whether one of the spans, ascending and never overlapping, has a character in a stretch."""
+    before_end = bisect_left(spans, stretch[1], key=lambda span: span[0])
+    return before_end > 0 and spans[before_end - 1][1] > stretch[0]
+
+
+def _tells_something_else(clause: str, pieces: Set[str]) -> bool:
+    """`pieces`: of the secrets beside the clause; it may hold none of them."""
     return (
         _SUBJECT.match(clause) is not None
         and _MAY_BELONG.search(clause) is None
         and len(_WORDS.findall(clause)) >= _FEWEST_WORDS
-        and not any(_shares_piece(clause.casefold(), secret.casefold()) for secret in secrets)
+        and _pieces([clause]).isdisjoint(pieces)
     )
 
 
-def _shares_piece(clause: str, secret: str) -> bool:
-    pieces = {secret[n : n + _PIECE] for n in range(len(secret) - _PIECE + 1)}
-    return any(clause[n : n + _PIECE] in pieces for n in range(len(clause) - _PIECE + 1))
+def _pieces(texts: Iterable[str]) -> frozenset[str]:
+    folded = map(str.casefold, texts)
+    return frozenset(text[n : n + _PIECE] for text in folded for n in range(len(text) - _PIECE + 1))

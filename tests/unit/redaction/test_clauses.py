@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import sys
+from types import FrameType
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streams.memory.redaction import Redactor, load_policy
+from streams.memory.redaction.sentences import widen
 
 REDACTOR = Redactor(load_policy())
 
@@ -92,3 +95,32 @@ def test_no_piece_of_a_secret_stays(
         assert not any(secret[n : n + 3] in out.text for n in range(len(secret) - 2))
         assert part not in out.text or not re.search(r"\d|[#@]", part)
     assert REDACTOR.redact(out.text).text == out.text
+
+
+def _calls(clauses: int) -> int:
+    """How often a function is entered, or goes on, for a sentence of so many clauses, each with a secret."""
+    clause = "我的密码是abc12345，我昨天去了市场，"
+    spans = [(n * len(clause) + 5, n * len(clause) + 13) for n in range(clauses)]
+    seen = 0
+
+    def count(frame: FrameType, event: str, arg: object) -> None:
+        nonlocal seen
+        seen += event == "call"
+
+    sys.setprofile(count)
+    try:
+        widen(clause * clauses, spans)
+    finally:
+        sys.setprofile(None)
+    return seen
+
+
+def test_the_work_grows_with_a_sentence_and_not_with_its_square() -> None:
+    assert _calls(400) < 5 * _calls(100)
+
+
+@pytest.mark.parametrize("endless", [" ", ".", "\n", "  ,", "… "])
+def test_a_sentence_may_go_on_for_ever(endless: str) -> None:
+    """Quadratic, this would take longer than a test may."""
+    redacted = REDACTOR.redact(f"my pin is 4821{endless * 100_000}x")
+    assert "4821" not in redacted.text
