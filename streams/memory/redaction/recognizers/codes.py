@@ -110,6 +110,9 @@ _LOOSE_ZH = Looked(
     rf"(?:(?<![编号页代邮条价数尺密起扫二])码\s?(?:是|为|[:：])|验证[^\d。\n，,]{{0,10}}(?:是|为|"
     rf"[:：]))\s?(?P<value>{_DIGITS})" + _END
 )
+_SENT_ZH = Looked(
+    rf"(?:发|收到)[^\d\n。，,]{{0,8}}?(?<![编号页代邮条价数尺密起扫二])码\s?[:：]?\s?(?P<value>{_DIGITS})" + _END
+)
 _LOOSE_EN = Looked(rf"\bverification\s?[:：]\s?(?P<value>{_DIGITS})" + _END, re.IGNORECASE | re.ASCII)
 _CALLED_FOR = re.compile(r"登[录陆]|验证|短信|收到|发来|注册")
 _ABOUT = re.compile(
@@ -136,7 +139,13 @@ _OTHER_BEFORE = Looked(
     r"é)\s[^\d\n]{0,24}?(?:code|código|codice|kod)",
     re.IGNORECASE,
 )
+# Of several codes only the first stands beside the word.
+_NEXT = re.compile(
+    rf"(?:\s?[,，、;/]\s?(?:and |or )?|\s(?:and|or|&)\s|\s?[和或跟]\s?|\n[^\S\n]*)(?P<value>{_DIGITS}|{_MIXED})" + _END
+)
+_DIGIT = re.compile(r"[0-9]")
 _WRONG_CODE = re.compile(rf"\b{_NOT_A_SECRET}[ \-_]?$", re.IGNORECASE)
+_OTHER_CODE = re.compile(rf"\b{_NOT_A_SECRET}[ \-_]?code(?: (?:is|was))?\W{{0,3}}$")
 _YEAR = re.compile(r"(?:19|20)[0-9]{2}$")
 
 
@@ -148,6 +157,21 @@ _ANY_WORD = Looked(
 
 
 def _codes(text: str) -> Iterator[Hit]:
+    """The codes that a word calls so, and those of the same form that follow each."""
+    for hit in _called_codes(text):
+        yield hit
+        form = _form(text[hit.start : hit.end])
+        found = _NEXT.match(text, hit.end)
+        while found and _form(found["value"]) == form:
+            yield Hit("otp", *found.span("value"), hit.score)
+            found = _NEXT.match(text, found.end())
+
+
+def _form(code: str) -> str:
+    return _DIGIT.sub("0", code)
+
+
+def _called_codes(text: str) -> Iterator[Hit]:
     if not _ANY_WORD.search(text):
         return
     for pattern in (
@@ -155,6 +179,7 @@ def _codes(text: str) -> Iterator[Hit]:
         _BEFORE_ZH,
         _USE_ZH,
         _ASKED_ZH,
+        _SENT_ZH,
         _BEFORE_EN,
         _USE_EN,
         _CONFIRM_EN,
@@ -164,7 +189,9 @@ def _codes(text: str) -> Iterator[Hit]:
         _OTHER_BEFORE,
     ):
         for found in pattern.finditer(text):
-            if pattern in (_BEFORE_EN, _BEFORE_ZH, _ASKED_ZH) and _YEAR.match(found.group("value")):
+            if pattern in (_BEFORE_EN, _BEFORE_ZH, _ASKED_ZH) and (
+                _YEAR.match(found.group("value")) or _OTHER_CODE.search(before(text, found.start("value")))
+            ):
                 continue
             yield Hit("otp", *found.span("value"), LABELLED + 5)
     for pattern in (_FROM_EN, _NEAR_ZH):

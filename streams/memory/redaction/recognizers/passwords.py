@@ -225,7 +225,7 @@ _PREDICATES = frozenset(
 _UNIT = re.compile(
     r"\s?(?:位|个|次|分钟|天|年|月|小时|秒|字符|个字符|characters?\b|chars?\b|digits?\b|times?\b|minutes?\b|"
     r"days?\b|letters?\b|"
-    r"months?\b|attempts?\b)"
+    r"months?\b|attempts?\b|块|元(?!旦)|万(?!一)|岁)"
 )
 # What a code opens, with or without the word "password".
 _DOOR_ZH = Looked(
@@ -242,8 +242,9 @@ _DOOR_EN = Looked(
     re.IGNORECASE | re.ASCII,
 )
 _IT_IS = Looked(
-    r"(?:password|passcode|passphrase|\bpin|密码|口令)\s?[?？]\s{0,2}(?:it['’]?s|it is|here(?: it is)?|是|"
-    r"就是)[\s:：]{0,2}(?P<value>[!-~]{4,64})",
+    r"(?:password|passcode|passphrase|\bpin|密码|口令)(?: again)?\s?[?？.。!！…]{1,3}\s{0,2}"
+    r"(?:(?:oh|ah|ok(?:ay)?|right|i think|哦|对了?)[,，]?\s?)?(?:it['’]?s|it is|here(?: it is)?|(?:好像|应该|就)?是)"
+    r"[\s:：]{0,2}(?P<value>[!-~]{4,64})",
     re.IGNORECASE | re.ASCII,
 )
 _FROM_TO = Looked(
@@ -252,7 +253,8 @@ _FROM_TO = Looked(
     re.IGNORECASE | re.ASCII,
 )
 _OTHER_ONE = Looked(
-    r"\b(?:old|new|previous|current|other) (?:one|ones) (?:was|is|were)\s(?P<value>[!-~]{4,64})",
+    r"\b(?:(?:old|new|previous|current|other) (?:ones?|pass) (?:was|is|were)|(?:and|but) now it['’]?s"
+    r"|it['’]?s now)\s(?P<value>[!-~]{4,64})",
     re.IGNORECASE | re.ASCII,
 )
 _TRY = Looked(
@@ -263,7 +265,10 @@ _LISTED = Looked(
     r"(?:^|[,/;|，]\s?)(?:pass|密码|口令)\s(?P<value>[!-~]{4,64})", re.IGNORECASE | re.ASCII | re.MULTILINE
 )
 _KNOWN_USER = Looked(
-    r"(?<![\w/.@\-])(?:admin|root|guest|administrator|sysadmin)\s?[:/]\s?(?P<value>[^\s/:]{6,64})",
+    r"(?<![\w/.@\-])(?:admin|root|guest|administrator|sysadmin)(?:\s?[:/]\s?(?P<value>[^\s/:]{6,64})"
+    # Without a mark between them the second word must be one that nobody says.
+    r"|\s(?=[!-~]{0,62}[A-Za-z])(?=[!-~]{0,62}[0-9])(?=[!-~]{1,62}[!@#$%^&*+~?][A-Za-z0-9])"
+    r"(?![!-~]{1,62}@[\w\-]{1,62}\.)(?P<plain>[^\s/:=()]{6,64}))",
     re.IGNORECASE | re.ASCII,
 )
 
@@ -275,8 +280,9 @@ def _opens_a_door(text: str) -> Iterator[tuple[int, int]]:
                 yield found.span("value")
     for pattern in (_IT_IS, _FROM_TO, _TRY, _LISTED, _KNOWN_USER, _NEXT_LINE):
         for found in pattern.finditer(text):
-            start, end = trim(text, *found.span("value"))
-            if end - start >= 4 and _MIXED.search(text[start:end]):
+            start, end = trim(text, *found.span(found.lastgroup or 0))
+            value = text[start:end]
+            if end - start >= 4 and (_MIXED.search(value) or (pattern is _IT_IS and _is_pin(value))):
                 yield start, end
     for found in _OTHER_ONE.finditer(text):
         start, end = trim(text, *found.span("value"))
@@ -286,22 +292,28 @@ def _opens_a_door(text: str) -> Iterator[tuple[int, int]]:
 
 
 _NEAR = Looked(
-    r"密码|密碼|口令|暗号|PIN\s?码|\bpass ?words?\b|\bpasswd\b|\bpwd\b|\bpass ?code\b|\bpass ?phrase\b|"
-    r"\bpin\b(?! code)",
+    r"密码|密碼|口令|暗号|PIN\s?码|\bpass ?words?\b|\bpass(?= (?:is|was)\b)|\bpasswd\b|\bpwd\b|\bpass ?code\b|"
+    r"\bpass ?phrase\b|\bpin\b(?! code)",
     re.IGNORECASE | re.ASCII,
 )
 _NEAR_CHARS = 26
 _CLAUSE_END = re.compile(r"[。！？；\n]|[.!?;](?=\s)")
 # A clause that goes on like this is about passwords, it does not tell one.
 _ABOUT = re.compile(
-    r"忘|错|查|管理|学|无法|不能|不要用|登录失败|强度|长度|至少|超过|要求|过期|泄露|找回|重置密|位数|版|第|"
-    r"forg[eo]t|reset|wrong|incorrect|expire|policy|least|than|every|within|after|characters|length|fail|manager|"
+    r"(?<!怕)(?<!怕我)(?<!别)忘|错|查|管理|学|无法|不能|不要用|登录失败|强度|长度|至少|超过|要求|过期|泄露|找回|重置密|位数|版|第|"
+    r"(?<!before i )(?<!in case i )(?<!n['’]t )(?<!dont )forg[eo]t|"
+    r"reset|wrong|incorrect|expire|policy|least|than|every|within|after|characters|length|fail|manager|"
     r"field|protect|hash|stored|encrypt|"
     r"rotat|review|link|input|process|env|config|require|must|chapter|page|version|error|in\s*$|on\s*$|at\s*$|"
     r"by\s*$|from\s*$|since\s*$",
     re.IGNORECASE,
 )
-_FIGURE = re.compile(r"[0-9]{4,12}")
+_PIN = re.compile(r"(?!(?:19|20)[0-9]{2}$)[0-9]{4,12}[#*]?")
+
+
+def _is_pin(value: str) -> bool:
+    """Digits, as they are typed at a door maybe with its last key, but no year."""
+    return _PIN.fullmatch(value) is not None
 
 
 def _told_nearby(text: str) -> Iterator[tuple[int, int]]:
@@ -315,8 +327,9 @@ def _told_nearby(text: str) -> Iterator[tuple[int, int]]:
             gap, value = text[label.end() : start], text[start:end]
             if len(gap) > _NEAR_CHARS or _ABOUT.search(gap):
                 break
-            figure = bool(_FIGURE.fullmatch(value)) and spoken and not re.fullmatch(r"(?:19|20)[0-9]{2}", value)
-            if (figure and not OTHER_NUMBER.search(before(text, start))) or (_MIXED.search(value) and len(value) >= 5):
+            if (spoken and _is_pin(value) and not OTHER_NUMBER.search(before(text, start))) or (
+                _MIXED.search(value) and len(value) >= 5
+            ):
                 yield start, end
                 break
 
