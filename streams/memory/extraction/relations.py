@@ -122,6 +122,12 @@ _CHINESE_THIRD = re.compile(
     r"|[赵钱孙李周吴郑王冯陈蒋沈韩杨朱秦许何吕张曹严魏姜谢潘范彭马方袁唐薛罗郝余顾孟黄萧姚邵汪戴宋熊董梁杜贾江郭林钟徐高夏蔡田胡霍卢邓洪崔龚程陆段侯武刘叶黎乔][\u4e00-\u9fff]{1,2}?)"
     r"(?:现在|最近|已经|刚刚?|也|还|就|都|今天|明天|昨天|下周|上周|这周|每天|平时)*(?:在|是|有|喜欢|讨厌|负责|管|要|会|去|搬|换|买|住|对|把|得了|升|离职|结婚)"
 )
+# A Latin name in a Chinese sentence: only with what people do, since products have such names too.
+_LATIN_THIRD = re.compile(
+    r"^(?P<s>[A-Z][a-z]+)\s?(?:现在|最近|已经|刚刚?|也|还|就|都|要|会|今天|明天|昨天|[下上这]周|[下上这]个?月)*\s?"
+    r"(?:换(?:组|工作|岗)|跳槽|离职|辞职|入职|转岗|升职|升了|调(?:去|到)|结婚|怀孕|生了|出差|请假|休假|搬(?:家|去|到)|毕业|退休|生病|回国"
+    r"|出国|负责|住在|喜欢|讨厌|爱吃|不吃|不喝|对\S{1,6}过敏)"
+)
 
 
 def third_person(sentence: str) -> str | None:
@@ -132,5 +138,5 @@ def third_person(sentence: str) -> str | None:
     """
     if len(sentence) > _LONGEST or _HEDGED.search(sentence):
         return None
-    match = _ENGLISH_THIRD.match(sentence) or _CHINESE_THIRD.match(sentence)
+    match = _ENGLISH_THIRD.match(sentence) or _CHINESE_THIRD.match(sentence) or _LATIN_THIRD.match(sentence)
     return match["s"] if match else None

@@ -13,6 +13,7 @@ from schemas import Candidate, Layer, MemoryType, Message, RedactedEvent
 from streams.memory.extraction import details
 from streams.memory.extraction.clauses import clauses
 from streams.memory.extraction.condense import condense
+from streams.memory.extraction.contractions import Restored
 from streams.memory.extraction.contrast import contrast
 from streams.memory.extraction.cued import Cued
 from streams.memory.extraction.gate import beside_masked, gate, placeholder_only, says_something
@@ -104,8 +105,9 @@ class RuleExtractor:
         trace: list[SentenceTrace] = []
         reasons: Counter[str] = Counter()
         for place, message in enumerate(event.messages):
+            said = Restored(message.text)
             scene = _Scene(
-                message,
+                message.model_copy(update={"text": said.text}) if said else message,
                 place,
                 (*event.context, *event.messages[:place]),
                 message.time or event.occurred_at or event.appended_at,
@@ -121,11 +123,21 @@ class RuleExtractor:
             reasons.update(v.why for v in verdicts if not v.found)
             if self._explain:
                 trace += [
-                    SentenceTrace(place, v.sentence.start, v.sentence.end, bool(v.found), v.why) for v in verdicts
+                    SentenceTrace(place, said.place(v.sentence.start), said.place(v.sentence.end), bool(v.found), v.why)
+                    for v in verdicts
                 ]
-            candidates += _strongest([_candidate(one, v, scene) for v in _parted(verdicts, scene) for one in v.found])
+            found = _strongest([_candidate(one, v, scene) for v in _parted(verdicts, scene) for one in v.found])
+            candidates += [_as_said(one, said) for one in found] if said else found
         skipped = None if candidates else main_reason(reasons.elements())
         return Extraction(tuple(candidates), skipped, tuple(trace))
+
+
+def _as_said(candidate: Candidate, said: Restored) -> Candidate:
+    """In the words of the message, where they stand in it."""
+    start, end = candidate.start, candidate.end
+    read = {"content": candidate.content, "value": candidate.value, "replaced_value": candidate.replaced_value}
+    words = {name: text and said.words(text, start, end) for name, text in read.items()}
+    return candidate.model_copy(update={**words, "start": said.place(start), "end": said.place(end)})
 
 
 def _closed(scene: _Scene) -> str | None:
@@ -163,6 +175,8 @@ def _read(scene: _Scene) -> list[_Verdict]:
         verdict = _judge(sentence, scene, [v.sentence.text for v in verdicts[-_LOOK_BACK:]], foreign)
         if verdicts and takes_back(sentence.text):
             verdicts[-1] = replace(verdicts[-1], found=(), why="joke", open=False)
+        elif verdict.open and verdicts and _RULE not in foreign and _goes_on(verdict, verdicts[-1]):
+            verdict = replace(verdict, found=_rule(scene), why=_RULE, open=False)
         verdicts.append(_plain(verdict, scene) if only_tells and verdict.open else verdict)
     if only_tells and _answers(verdicts, scene):
         return [_whole(text, verdicts, scene)]
@@ -247,8 +261,7 @@ def _judge(sentence: Sentence, scene: _Scene, before: list[str], foreign: frozen
     if found:
         return _Verdict(sentence, lang, found, "states " + ", ".join(one.why for one in found))
     if _RULE not in foreign and STANDING.search(without_quotations(text)):
-        rule = Statement(SLOTS["instruction"], first_person(speaker), why=_RULE)
-        return _Verdict(sentence, lang, (rule,), _RULE)
+        return _Verdict(sentence, lang, _rule(scene), _RULE)
     slot = None if _DATED in foreign else _dated(text, scene)
     if slot:
         return _Verdict(sentence, lang, (Statement(slot, first_person(speaker), why=slot.attribute),), slot.attribute)
@@ -325,8 +338,30 @@ def _pointing_back(sentence: Sentence, lang: str, scene: _Scene) -> _Verdict:
     if what is None:
         return _Verdict(sentence, lang, why="points_at_nothing")
     joined = f"{sentence.text.rstrip('。.!！ ')}：{what}" if lang == "zh" else f"{sentence.text.rstrip('.! ')}: {what}"
-    rule = Statement(SLOTS["instruction"], first_person(scene.message.speaker), why=_RULE, text=joined)
-    return _Verdict(sentence, lang, (rule,), _RULE)
+    return _Verdict(sentence, lang, _rule(scene, joined), _RULE)
+
+
+def _rule(scene: _Scene, text: str | None = None) -> tuple[Statement, ...]:
+    return (Statement(SLOTS["instruction"], first_person(scene.message.speaker), why=_RULE, text=text),)
+
+
+# "From now on use metric units. Also keep it short.": one more order, of the same standing.
+_ONE_MORE = re.compile(
+    r"\W*(?:also|and|plus|oh and)\W+(?:please )?(?:do not|don['’]?t|always|never|keep|use|write|call|answer|reply"
+    r"|respond|avoid|skip|stop|put|start|end|format|include|address|speak|stick|send|leave|give|make|add|no)\b"
+    r"|\W*(?:另外|还有|同时|并且|而且|也)[，,\s]*(?:请|都|就|把)?(?:回[答复]|别|不要|用|叫|写|说|每|记得|避免|控制|保持|少|多)",
+    re.IGNORECASE,
+)
+
+
+def _goes_on(verdict: _Verdict, before: _Verdict) -> bool:
+    """Whether a sentence gives one more order after one that is to hold from now on."""
+    return (
+        _ONE_MORE.match(verdict.sentence.text) is not None
+        and not verdict.sentence.question
+        and bool(before.found)
+        and (before.why == _RULE or STANDING.search(before.sentence.text) is not None)
+    )
 
 
 def _parted(verdicts: list[_Verdict], scene: _Scene) -> list[_Verdict]:

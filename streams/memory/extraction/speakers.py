@@ -22,19 +22,27 @@ PRONOUNS = frozenset(
 
 _COUNTERFACTUAL = Cued(
     "suppose supposing imagine assume assuming let lets pretend what if hypothetically wish hypothetical "
-    "fictional fictionalised fictionalized argument",
+    "fictional fictionalised fictionalized argument poem story song haiku limerick rap lyrics script scene tale sketch",
     r"^\W*(?:suppose|supposing|imagine|assume|assuming|let['’]?s say|pretend|what if|hypothetically)\b"
     r"|\bif (?:i|we|you|he|she|they|my \w+) (?:were|was|had|did|could|won|lived|owned|became)\b|\b(?:as if i"
     r"|i wish i|if only)\b"
     r"|\bin a (?:hypothetical|fictional(?:i[sz]ed)?)\b|\bfor the sake of argument\b"
+    # Who is "I" in a story that is asked for, nobody knows.
+    r"|^\W*(?:(?:please|can you|could you|now|ok(?:ay)?)\W+)*(?:write|tell|make|compose|give|create|generate|draft"
+    r"|sing)\b[^.!?\n]{0,30}\b(?:poem|story|song|haiku|limerick|rap|lyrics|script|scene|tale|sketch)\b[^.!?\n]{0,30}"
+    r"\b(?:where|in which)\b"
     r"|^\W*(?:(?:要是|如果|若是)(?:哪一?天|有一?天|有朝一日)|哪一?天)[^。？?]{1,20}?(?:我们?|咱们?)(?:就|要|会|一定|肯定|第一|非)"
     r"|^\W*(?:假如|假设|假使|要是我|倘若|万一|设想|比如|例如|譬如)|^\W*如果(?:我|你|他"
     r"|她)?[^，]{0,20}，?[^，]*(?:会|就能|就想|愿意)|假装|假定",
 )
 _CONDITION = Cued("if", r"^\W*(?:and |but |so |ok,? |okay,? )?if\b|^\W*(?:那|但)?(?:如果|要是)")
 _JOKE = Cued(
-    "kidding jk joking",
-    r"\b(?:just kidding|jk|(?:only|just|was|i['’]m) joking|kidding)\b|(?:开(?:个|的)?玩笑|逗你(?:玩)?|骗你的"
+    "kidding jk joking sure right",
+    # "Yeah right, and I'm the Pope"
+    r"^\W*(?:(?:oh|yeah|ok)\W+)?(?:(?:lol|lmao|pfft|h[aeh]{2,40})\W+(?:(?:oh|yeah|ok)\W+)?"
+    r"(?:sure|right)\W+and i(?:['’]m| am) (?:the\b|(?-i:[A-Z]))"
+    r"|(?:sure|right)\W+and i(?:['’]m| am) (?:the|an?) (?:queen|king|pope|emperor|president)\b)"
+    r"|\b(?:just kidding|jk|(?:only|just|was|i['’]m) joking|kidding)\b|(?:开(?:个|的)?玩笑|逗你(?:玩)?|骗你的"
     r"|瞎说的|说着玩)(?:的|呢|啦)?",
 )
 # "What I said earlier was a joke" is itself worth knowing.
@@ -54,6 +62,8 @@ _REPORTED = re.compile(
     r"^\W*(?:he|she|they|somebody|someone|people|everyone|the (?:article|book|author|news|report|movie|film"
     r"|character|song))"
     r" (?:said|says|say|told|claims?|claimed|wrote|writes|think|thinks)\b"
+    r"|^\W*(?:(?:and|but|so)\W+)?(?:i|we|he|she|they)(?: was| were| is|['’](?:s|m|re)) (?:just |all )?like,? ?"
+    r"(?:[\"“]|(?:ok(?:ay)?|oh|um+|uh|what|yes|yeah|wow|wtf|omg|dude|bro|hey|huh|please|no(?= way|\W*$|,))\b)"
     r"|^\W*(?:他|她|他们|有人|别人|人家|书上|新闻|网上|文章|电影里|小说里)(?:说|讲|写|认为|声称)",
     re.IGNORECASE,
 )
