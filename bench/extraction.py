@@ -20,7 +20,7 @@ from schemas import Message, RedactedEvent
 from streams.memory.extraction import RuleExtractor
 from streams.memory.extraction.grounding import grounded
 
-_EXTRACTOR = RuleExtractor()
+_EXTRACTOR = RuleExtractor(explain=False)  # as a worker has it
 _CONTEXT = 6  # earlier turns that a client would send along
 
 

@@ -179,6 +179,7 @@ _EN_OWN = re.compile(r"\b(?:i|i['’]\w+|im|my|we|we['’]re)\b", re.IGNORECASE)
 _FEW_WORDS = 7
 _BARE_WORDS = 2  # one word answers something that nobody will know later
 _STRETCH = 400  # characters
+_OPENING = 180  # characters, in which some thirty words have room
 _LONGEST_MANNERS = 20  # words; "Yes, please reserve a room for me" says nothing that the question did not
 _CHINESE = re.compile(f"[{CJK}]")
 
@@ -284,10 +285,18 @@ def beside_masked(text: str) -> str:
 def says_something(text: str) -> bool:
     """Whether anything is left of a text without manners, acknowledgements and words without content."""
     content = _zh_content if is_chinese(text[:_STRETCH]) else _en_content
+    if content is _en_content and len(text) > _OPENING and _says_much(text[: text.rfind(" ", 0, _OPENING)]):
+        return True
     if len(text) <= _STRETCH:
         return content(text)
     # A long text is looked at in stretches: one that says something settles it, and no single look takes long.
     return any(content(text[at : at + _STRETCH]) for at in range(0, len(text), _STRETCH))
+
+
+def _says_much(text: str) -> bool:
+    """Whether an English text is too long to be manners, with content: whatever follows says no less."""
+    found = _EN_WORD.findall(fold(text))
+    return len(found) > _LONGEST_MANNERS and not _EN_EMPTY.issuperset(found)
 
 
 def _en_content(text: str) -> bool:

@@ -39,7 +39,7 @@ def one_off(text: str) -> bool:
     """
     if STANDING.search(text):
         return False
-    if _ZH_ORDER.match(text):
+    if not text.isascii() and _ZH_ORDER.match(text):
         return True
     if not _EN_ONCE.search(text) or len(text.split()) > _EN_WORDS or _EN_MORE.search(text):
         return False

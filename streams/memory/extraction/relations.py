@@ -64,17 +64,20 @@ class Relation:
     value: str
 
 
+def general(sentence: str) -> bool:
+    """Whether a sentence is short and speaks neither of who talks nor of what may be: what follows asks for that."""
+    return len(sentence) <= _LONGEST and _HEDGED.search(sentence) is None
+
+
 def relation(sentence: str) -> Relation | None:
-    """The relation that a short general statement with a named subject says, else None.
+    """The relation that a `general` statement with a named subject says, else None.
 
     >>> relation("The capital of Italy is Rome.")
     Relation(subject='Italy', attribute='capital', value='Rome')
     >>> relation("The capital of Italy is lovely.") is None
     True
     """
-    if len(sentence) > _LONGEST or _HEDGED.search(sentence):
-        return None
-    chinese = _CHINESE.match(sentence)
+    chinese = None if sentence.isascii() else _CHINESE.match(sentence)
     if chinese:
         return Relation(chinese["s"], chinese["a"], chinese["v"])
     for expression in (_THAT, _OF, _WHERE, _POSSESSIVE, _PASSIVE, _ACTIVE):
@@ -131,12 +134,12 @@ _LATIN_THIRD = re.compile(
 
 
 def third_person(sentence: str) -> str | None:
-    """Whom a short statement about somebody else is about, as said: a name or a pronoun; None when it is no such.
+    """Whom a `general` statement about somebody else is about, as said: a name or a pronoun; None when it is no such.
 
     >>> third_person("She administers the GitHub org"), third_person("It works now")
     ('She', None)
     """
-    if len(sentence) > _LONGEST or _HEDGED.search(sentence):
-        return None
-    match = _ENGLISH_THIRD.match(sentence) or _CHINESE_THIRD.match(sentence) or _LATIN_THIRD.match(sentence)
+    match = _ENGLISH_THIRD.match(sentence)
+    if match is None and not sentence.isascii():
+        match = _CHINESE_THIRD.match(sentence) or _LATIN_THIRD.match(sentence)
     return match["s"] if match else None

@@ -70,6 +70,8 @@ def sentences(text: str) -> list[Sentence]:
         _add(found, text, start, match.end())
         start = match.end()
     _add(found, text, start, len(text))
+    if text.isascii() and all(len(whole.text) <= _LONGEST_SENTENCE for whole in found):
+        return found
     return [piece for whole in found for part in _unpunctuated(whole) for piece in _bounded(part)]
 
 

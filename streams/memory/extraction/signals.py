@@ -48,8 +48,11 @@ class _Table:
             _Signal(name, weight, _finder(e) if e.pattern else None)
             for (name, weight, _, _), e in zip(rows, self.expressions, strict=True)
         )
-        self._look = Look(*self.expressions)
         self._always = frozenset(place for place, (_, _, words, _) in enumerate(rows) if not words)
+        # Only what a word may rule out is worth a look, not what is tried on every text.
+        self._looked = [place for place, e in enumerate(self.expressions) if e.pattern and place not in self._always]
+        self._look = Look(*(self.expressions[place] for place in self._looked))
+        self._plain = frozenset(range(len(rows))) - set(self._looked)
         self._by_word: dict[str, set[int]] = {}
         for place, (_, _, words, _) in enumerate(rows):
             for word in (words or "").split():
@@ -59,8 +62,8 @@ class _Table:
         places = set(self._always)
         for word in _WORD.findall(folded):
             places |= self._by_word.get(word, _NONE)
-        places.intersection_update(self._look.which(folded))
-        tried = (self._signals[place] for place in sorted(places))
+        may = self._plain.union([self._looked[at] for at in self._look.which(folded)])
+        tried = (self._signals[place] for place in sorted(places & may))
         return [(s.weight, s.name) for s in tried if s.find is None or s.find(folded) is not None]
 
 

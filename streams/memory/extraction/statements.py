@@ -11,7 +11,7 @@ from streams.memory.extraction.contrast import contrast, corrects, ends
 from streams.memory.extraction.lang import fold
 from streams.memory.extraction.parts import carried
 from streams.memory.extraction.patterns import Pattern, table
-from streams.memory.extraction.relations import relation, third_person
+from streams.memory.extraction.relations import general, relation, third_person
 from streams.memory.extraction.slots import Slot, slot_for
 from streams.memory.extraction.speakers import PRONOUNS, not_stated, subject_of
 
@@ -54,20 +54,23 @@ def statements(text: str, lang: str, speaker: str | None, named: str | None) -> 
     # 我做翻译，住在厦门: a clause may share the subject of the one before.
     shared = [(text, one) for text in carried(reduced.text, lang) for one in _slots(text, lang, speaker, named)]
     found += [replace(one, text=text) if found else one for text, one in shared if not _known(one, found)]
-    if not found:
-        general = relation(reduced.text)
-        if general:
-            found = [Statement(slot_for(general.attribute), general.subject, general.value, why="relation")]
-    if not found:
-        about = third_person(reduced.text)
-        if about:
-            subject = named if about.casefold() in PRONOUNS else about
-            found = [Statement(None, subject, why="about somebody")]
+    if not found and general(reduced.text):
+        found = _of_others(reduced.text, named)
     if reduced.old and len(found) == 1 and found[0].slot is not None:
         found = [replace(found[0], replaced=found[0].replaced or reduced.old)]
     if corrects(text):
         found = [replace(one, operation="correct") if one.operation == "assert" else one for one in found]
     return found
+
+
+def _of_others(text: str, named: str | None) -> list[Statement]:
+    related = relation(text)
+    if related:
+        return [Statement(slot_for(related.attribute), related.subject, related.value, why="relation")]
+    about = third_person(text)
+    if about:
+        return [Statement(None, named if about.casefold() in PRONOUNS else about, why="about somebody")]
+    return []
 
 
 def _by_clause(text: str, lang: str, speaker: str | None, named: str | None) -> list[Statement]:
