@@ -199,13 +199,13 @@ class Looked:
         self._look = Look(self.expression, wide=True)
 
     def search(self, text: str) -> re.Match[str] | None:
-        return self.expression.search(text) if self._look.may(text) else None
+        return self.expression.search(text) if self._look.which(text) else None
 
     def match(self, text: str) -> re.Match[str] | None:
-        return self.expression.match(text) if self._look.may(text) else None
+        return self.expression.match(text) if self._look.which(text) else None
 
     def sub(self, by: Callable[[re.Match[str]], str], text: str) -> str:
-        return self.expression.sub(by, text) if self._look.may(text) else text
+        return self.expression.sub(by, text) if self._look.which(text) else text
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
-        return self.expression.finditer(text) if self._look.may(text) else iter(())
+        return self.expression.finditer(text) if self._look.which(text) else iter(())

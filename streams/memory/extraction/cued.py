@@ -26,13 +26,15 @@ class Cued:
         self._words = frozenset((*words.split(), _ANY_CHINESE))
 
     def search(self, text: str) -> re.Match[str] | None:
-        return self.expression.search(text) if self._may(text) else None
+        # Mostly no: asked so often that a call in between shows.
+        if self._words.isdisjoint(words_of(text)) or not self._look.which(text):
+            return None
+        return self.expression.search(text)
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
-        return self.expression.finditer(text) if self._may(text) else iter(())
-
-    def _may(self, text: str) -> bool:
-        return not self._words.isdisjoint(words_of(text)) and self._look.may(text)
+        if self._words.isdisjoint(words_of(text)) or not self._look.which(text):
+            return iter(())
+        return self.expression.finditer(text)
 
 
 @lru_cache(maxsize=32)  # a sentence is asked about many times in a row

@@ -11,6 +11,7 @@ import re2
 
 from schemas import TimeRef
 from streams.memory.timephrases import EARLIEST, LATEST, TimePhrase, interval, resolve
+from streams.memory.timephrases.feasts import RULES
 
 # No time phrase is without one of these; the resolver is far slower than this look. RE2 sees all of them in one pass.
 _MAY_HOLD_TIME = re2.Set.SearchSet()
@@ -20,10 +21,12 @@ _MAY_HOLD_TIME.Add(
     r"|morning|evening|afternoon|noon\b|night|\btomorrow|(?:mon|tues|wednes|thurs|fri|satur|sun)day|\b(?:spring"
     r"|summer|autumn|winter)\b|hour|minute"
     r"|\b(?:jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec)|\bmay\b|christmas|easter|o['’]clock|\bnow\b|\bnext\b"
-    r"|\blast\b|\bthis\b|\bq[1-4]\b"
+    # "This" alone points at a thing; a week or a Friday that it points at is found by itself.
+    r"|\blast\b|\bthis (?:coming |past )?(?:moment|time|second|season|decade|century)|\bq[1-4]\b"
     r"|[今明昨后前去][天年晚早日夜]|[早晚上下中]午|[早晚]上|周|星期|礼拜|月|年|号|点|[\d一二三四五六七八九十]日|节"
     r"|季度|小时|分钟|刚才|凌晨|傍晚|[春夏秋冬]天|半夜"
 )
+_MAY_HOLD_TIME.Add("(?i)" + "|".join(re.escape(name) for name in RULES if not name.isdigit()))
 _MAY_HOLD_TIME.Compile()
 _SINCE = re.compile(r"\b(?:since|from|starting|as of|beginning)\W*(?:the )?\Z|(?:从|自|自从)\Z", re.IGNORECASE)
 _UNTIL = re.compile(r"\b(?:until|till|through|by the end of|up to)\W*(?:the )?\Z|(?:到|直到|截止到?)\Z", re.IGNORECASE)

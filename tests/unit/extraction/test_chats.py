@@ -4,10 +4,12 @@ quoted, supposed, made up, asked or promised by the assistant is not.
 
 from __future__ import annotations
 
+from zoneinfo import ZoneInfo
+
 import pytest
 
 from schemas import Message
-from tests.unit.extraction.events import extract
+from tests.unit.extraction.events import extract, only
 
 # Pieces that one fact must hold, all of them; for each fact a tuple.
 KEPT: dict[str, list[tuple[str, ...]]] = {
@@ -94,3 +96,22 @@ def test_what_the_assistant_promises_is_no_fact(promise: str) -> None:
 def test_one_more_order_after_a_standing_one_stands_too() -> None:
     found = extract("Going forward use metric units. And write dates as day-month-year.").candidates
     assert [(candidate.why, candidate.importance) for candidate in found] == [("standing rule", 5.0)] * 2
+
+
+@pytest.mark.parametrize(
+    ("message", "day"),
+    [
+        ("I'm flying to my parents for Thanksgiving", "2026-11-26"),
+        ("中秋我们回外婆家", "2026-09-25"),
+        ("We're getting married this Friday", "2026-03-06"),
+    ],
+)
+def test_a_named_day_is_a_time_whatever_stands_before_it(message: str, day: str) -> None:
+    when = only(message).time
+    assert when is not None
+    assert when.start is not None
+    assert when.start.astimezone(ZoneInfo("Asia/Shanghai")).date().isoformat() == day
+
+
+def test_this_alone_is_no_time() -> None:
+    assert only("I always cook this with butter").time is None
