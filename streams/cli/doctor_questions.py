@@ -33,7 +33,8 @@ async def about_event(settings: Settings, tenant: Tenant, event_id: str) -> Asyn
     value = (await latest(settings, "receipts", key)).get(key)
     if value is None:
         detail = "no outcome: it was not published with this id for this user, or no worker has got to it yet"
-        yield Check("event", False, f"{detail}. See that a worker with the roles redact, extract and memory runs")
+        yield Check("event", False, detail)
+        yield await workers(settings, quiet=False)
         return
     receipt = Receipt.from_bytes(value)
     yield Check("event", receipt.outcome in ("stored", "duplicate"), outcome(receipt))

@@ -6,6 +6,7 @@ import asyncio
 import sys
 import time
 from collections.abc import Iterable
+from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -176,22 +177,28 @@ async def _send(client: MemoryClient, task: Task, made: Batch, bar: Progress, *,
 
 
 class Teller:
-    """Asks whether a task is cancelled, and says (`aloud`) how far it is; at most once in a while."""
+    """Asks whether a task is cancelled, and says (`aloud`) how far it is; at most once in a while.
+
+    That nothing comes any more it says in any case.
+    """
 
     def __init__(self, task: Task, *, aloud: bool) -> None:
         self._task, self._aloud = task, aloud
         self._ask_at = self._tell_at = time.monotonic()
         self._queued = len(task.open())
+        self._quiet_since: datetime | None = None
 
     async def cancelled(self) -> bool:
         now = time.monotonic()
         if now < self._ask_at:
             return False
         self._ask_at = now + POLL_SECONDS
-        if self._aloud and now >= self._tell_at:
+        if now >= self._tell_at:
             self._tell_at = now + TELL_SECONDS
-            if (told := self._task.told()).queued != self._queued:
-                self._queued = told.queued
+            told = self._task.told()
+            moved, quiet = told.queued != self._queued, told.quiet_since not in (None, self._quiet_since)
+            self._queued, self._quiet_since = told.queued, told.quiet_since
+            if (self._aloud and moved) or quiet:
                 err.print(line(told), soft_wrap=True)
         return await self._task.check_cancelled()
 

@@ -21,6 +21,7 @@ from streams.http.app import make_app
 from streams.http.crowd import REFUSED_SECONDS, SPARE, refuse, room
 from streams.http.envelope import Envelope
 from streams.http.guard import MAX_HEAD_BYTES
+from streams.http.problems import Problem, answer
 from streams.imports.standing import Watch
 from streams.settings import Settings
 
@@ -87,7 +88,18 @@ def bounded(seconds: float, most: int) -> type[asyncio.Protocol]:
             if self._headers_due is not None:
                 self._head_bytes += len(data)
                 if self._head_bytes > MAX_HEAD_BYTES and not self.transport.is_closing():
-                    self.send_400_response("The headers are too large.")
+                    self._send_400(f"headers have at most {MAX_HEAD_BYTES} bytes")
+
+        def send_400_response(self, msg: str) -> None:
+            self._send_400("this is no sound HTTP request: a client or a proxy on the way has broken it")
+
+        def _send_400(self, detail: str) -> None:
+            """Where there is no request, no application answers."""
+            metrics.HTTP_REQUESTS.labels("none", "400").inc()
+            made = answer(Problem(400, "not-http", detail, headers={"Connection": "close"}), None)
+            head = b"".join(b"%s: %s\r\n" % header for header in made.raw_headers)
+            self.transport.write(b"HTTP/1.1 400 Bad Request\r\n%s\r\n%s" % (head, made.body))
+            self.transport.close()
 
         def on_headers_complete(self) -> None:
             self._stop_waiting()

@@ -177,6 +177,17 @@ async def test_slow_senders_hold_nobody_up(gateway: Gateway) -> None:
         writer.close()
 
 
+@pytest.mark.parametrize("sent", [b"what is this?\r\n\r\n", b"GET / HTTP/1.1\r\nX-Endless: " + b"x" * 100_000])
+async def test_what_is_no_request_gets_a_problem_too(gateway: Gateway, sent: bytes) -> None:
+    reader, writer = await asyncio.open_connection(*gateway.address)
+    writer.write(sent)
+    head, body = await answered((reader, writer))
+    assert head.startswith(b"http/1.1 400 ")
+    assert b"\r\ncontent-type: application/problem+json\r\n" in head
+    assert json.loads(body)["type"] == "urn:memstream:problem:not-http"
+    writer.close()
+
+
 ASKED = b"GET /openapi.json HTTP/1.1\r\nHost: gateway\r\n\r\n"
 Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
