@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from streams.memory.extraction.cued import Cued
+from streams.memory.extraction.cued import Cued, words_of
 from streams.memory.extraction.lang import CJK, fold
 
 _LATIN_NAME = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z][\w’'&-]*(?: (?:of |the )?[A-Z][\w’'&-]*){0,4}")
@@ -93,7 +93,6 @@ for _name, (_english, _) in _TOPICS.items():
     for _word in _english.split():
         _WORD_TOPICS.setdefault(_word, set()).add(_name)
 _CHINESE_TOPIC = {name: re.compile(chinese) for name, (_, chinese) in _TOPICS.items()}
-_WORD = re.compile(r"[a-z]+")
 _MOST_TAGS = 4
 
 # Phrases of one or more English words, and a Chinese expression.
@@ -170,7 +169,7 @@ def _once(names: Iterable[str]) -> list[str]:
 def tags(content: str) -> tuple[str, ...]:
     """Topics of a statement, from a fixed list, at most four."""
     found: set[str] = set()
-    for word in _WORD.findall(content.lower()):
+    for word in words_of(content):
         found |= _WORD_TOPICS.get(word) or _WORD_TOPICS.get(word.removesuffix("s"), set())
     if _CHINESE.search(content):
         found |= {name for name, expression in _CHINESE_TOPIC.items() if expression.search(content)}

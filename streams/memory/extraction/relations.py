@@ -41,6 +41,8 @@ _ACTIVE = re.compile(
 _CHINESE = re.compile(
     r"^(?P<s>[^，。！？我你他她它这那的\s]{2,20})的(?P<a>[\u4e00-\u9fff]{2,8}?)(?:现在)?(?:是|为|叫)(?P<v>[^，。！？什哪谁吗呢\n]{1,30})[。！]?$"
 )
+_OF_NAMED = (_POSSESSIVE, _PASSIVE, _ACTIVE)
+_OF_THE = (_THAT, _OF, _WHERE, *_OF_NAMED)
 # Words that open a clause, not a title: "All Shook Up was performed by ..." is about a song.
 _PRONOUN = re.compile(
     r"^(?:[Ii]|[Yy]ou|[Hh]e|[Ss]he|[Ii]t|[Ww]e|[Tt]hey|[Tt]h(?:is|at|ese|ose|ere|en)|[Hh]ere|[Ww]hat|[Ww]ho|[Hh]ow"
@@ -80,7 +82,7 @@ def relation(sentence: str) -> Relation | None:
     chinese = None if sentence.isascii() else _CHINESE.match(sentence)
     if chinese:
         return Relation(chinese["s"], chinese["a"], chinese["v"])
-    for expression in (_THAT, _OF, _WHERE, _POSSESSIVE, _PASSIVE, _ACTIVE):
+    for expression in _OF_THE if sentence.startswith(("The ", "the ")) else _OF_NAMED:
         match = expression.match(sentence)
         if match and not _PRONOUN.match(match["s"]) and _named(match["s"], match["v"], match["a"]):
             attribute = match["a"]

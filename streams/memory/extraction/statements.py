@@ -91,7 +91,7 @@ def _slots(text: str, lang: str, speaker: str | None, named: str | None) -> Iter
     """The slots filled in a text, at most one for each stretch of it."""
     unsaid: list[tuple[int, int]] | None = None
     taken: list[tuple[int, int]] = []
-    for pattern in table(lang).matching(fold(text)):
+    for pattern in table(lang).matching(text if text.isascii() else fold(text)):
         for match in pattern.expression.finditer(text):
             if any(match.start() < end and start < match.end() for start, end in taken):
                 continue

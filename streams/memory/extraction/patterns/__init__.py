@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
+from streams.memory.extraction.cued import words_of
 from streams.memory.look import Looked
 
 Polarity = Literal["positive", "negative"]
@@ -83,16 +84,13 @@ class Table:
         return iter(self._patterns)
 
     def matching(self, folded: str) -> list[Pattern]:
-        """The patterns worth trying on a folded text, in order of precedence."""
+        """The patterns worth trying on a text, folded or ASCII, in order of precedence."""
         if self._by_word:
-            found = set(_WORD.findall(folded)) & self._by_trigger.keys()
+            found = self._by_trigger.keys() & words_of(folded)
         else:
             found = {trigger for trigger in self._by_trigger if trigger in folded}
         places = {place for trigger in found for place in self._by_trigger[trigger]}
         return [self._patterns[place] for place in sorted(places)]
-
-
-_WORD = re.compile(r"[a-z]+")
 
 
 @cache
