@@ -17,6 +17,8 @@ _EN_CUT = re.compile(
     r"[\s,:—–](?:(?<=[—–\n])|(?<=:)\s|(?<=[.!?;]\s)|(?<=\s)(?:-\s|(?=(?:can|could|would|will) you\b))"
     r"|(?<=,)\s(?=(?:can|could|would|will) you\b|(?:what|how|why|which|is|are|any)\b[^,]*\?))"
 )
+# Without any of these an ASCII text is one clause.
+_EN_CUT_CUES = ("\n", "\t", "\r", ": ", ". ", "! ", "? ", "; ", "- ", " you", "?")
 _EN_ASKS = re.compile(  # and whatever holds a question mark
     r"^\W*(?:(?:ok|okay|also|and|so|but|please|then|now|or)\W+)*(?:can|could|would|will) (?:you|we|i)\b"
     r"|^\W*(?:what|how|why|which|who|where|is it|are there|any)\b"
@@ -70,7 +72,8 @@ def clauses(folded: str, lang: str) -> Clauses:
 
 def _english(text: str) -> Clauses:
     own = other = requests = questions = 0
-    for clause in _EN_CUT.split(text):
+    one = text.isascii() and not any(cue in text for cue in _EN_CUT_CUES)
+    for clause in (text,) if one else _EN_CUT.split(text):
         if not clause or not clause.strip():
             continue
         if "?" in clause or _EN_ASKS.match(clause):

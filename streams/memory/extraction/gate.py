@@ -299,16 +299,19 @@ def _says_much(text: str) -> bool:
     return len(found) > _LONGEST_MANNERS and not _EN_EMPTY.issuperset(found)
 
 
+def _contents(words: list[str]) -> int:
+    return sum(word not in _EN_EMPTY for word in words)
+
+
 def _en_content(text: str) -> bool:
     found = _EN_WORD.findall(fold(text))
-    content = [word for word in found if word not in _EN_EMPTY]
-    if not content:
+    if _EN_EMPTY.issuperset(found):
         if len(_OTHER_LETTER.findall(_CHINESE.sub(" ", text))) > _LONGEST_OTHER_GREETING:
             return True
         return any(character.isdigit() for character in text) or bool(_CHINESE.search(text) and _zh_content(text))
     if len(found) > _LONGEST_MANNERS:
         return True
-    bare = len(found) <= _BARE_WORDS and len(content) == 1 and not _EN_OWN.search(text)
+    bare = len(found) <= _BARE_WORDS and _contents(found) == 1 and not _EN_OWN.search(text)
     if bare and not any(character.isdigit() for character in text):
         return False
     if (
@@ -321,7 +324,7 @@ def _en_content(text: str) -> bool:
     agrees, thanks = _EN_YES_NO.match(text), _EN_THANKS.search(text)
     if not (agrees or thanks) or _EN_DETAIL.search(text) or _EN_ABOUT_ME.search(text):
         return True
-    if agrees and "?" not in text and (len(content) < 2 or _EN_DEAL.search(text)):
+    if agrees and "?" not in text and (_contents(found) < 2 or _EN_DEAL.search(text)):
         return False
     return not thanks or bool(_EN_REQUEST.search(text)) or bool(_CHINESE.search(text) and _zh_content(text))
 

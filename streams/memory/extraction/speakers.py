@@ -143,7 +143,7 @@ def not_stated(sentence: str) -> list[tuple[int, int]]:
 
 
 def _quotes(sentence: str) -> bool:
-    return _OPENS_QUOTATION.search(sentence) is not None
+    return '"' in sentence or (not sentence.isascii() and _OPENS_QUOTATION.search(sentence) is not None)
 
 
 def takes_back(sentence: str) -> bool:
