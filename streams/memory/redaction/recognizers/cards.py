@@ -145,7 +145,7 @@ _CVV = Looked(
     r"背面(?:的)?(?:后)?(?:三|"
     r"3)位(?:数字?|码)?|"
     r"(?:three|3|four|4)[ -]digits?(?: code| number| one)? (?:on|at) the (?:back|front)(?: of (?:the|my) card)?)"
-    r"(?:[\s:：=#\-()（）]|is|are|was|code|number|on the (?:back of the )?card|"
+    r"(?:[\s:：=#\-()（）]|is|are|was|code|number|on the (?:back of the )?card|on the back|"
     r"在|印|上|是|为|码|卡背面三位|卡背面|背面|三位|后|"
     r"的){0,10}(?P<value>[0-9]{3,4})(?![0-9A-Za-z]|[ \-]?[0-9])",
     re.IGNORECASE | re.ASCII,

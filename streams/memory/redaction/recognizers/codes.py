@@ -62,7 +62,7 @@ _EN = (
     r"(?<![a-z])(?<!-)code|\bpin|\bcodes?(?= (?:they|you|we) (?:texted|sent|emailed)))"
 )
 _LINK_EN = (
-    r"(?:[\s:：=,\"'(\[\-#]|(?<=['’])s(?=\s)|is|was|are|says|shows|now|it's|it is|by sms|via sms|"
+    r"(?:[\s:：=,\"'(\[\-#]|(?<=['’])s(?=\s)|is|was|are|says|show(?:s|ing)|now|it's|it is|by sms|via sms|"
     r"they (?:texted|sent|gave) me|"
     r"(?:for|on|to|from|in) [A-Za-z.]{1,20}|you requested|below|the|your|my){0,8}"
 )
@@ -111,7 +111,22 @@ _LOOSE_ZH = Looked(
     rf"[:：]))\s?(?P<value>{_DIGITS})" + _END
 )
 _SENT_ZH = Looked(
-    rf"(?:发|收到)[^\d\n。，,]{{0,8}}?(?<![编号页代邮条价数尺密起扫二])码\s?[:：]?\s?(?P<value>{_DIGITS})" + _END
+    rf"(?:发|收到|填|输入?)[^\d\n。，,]{{0,8}}?(?<![编号页代邮条价数尺密起扫二])码\s?[:：]?\s?(?P<value>{_DIGITS})"
+    + _END
+)
+# "The six digits they asked for: 093417", 六位数是 093 417: as many as are said.
+_COUNTED = Looked(
+    r"(?:\b(?P<en>four|five|six|eight|[4-8])[ \-]digits?\b[^\d\n.!?]{0,30}?(?:\bis|\bare|\bwas|:)"
+    r"|(?P<zh>[四五六八4-8])位(?:数字?|码|验证码)[^\d\n。，,]{0,6}?(?:是|[:：]))\s?(?P<value>[0-9](?:[ \-]?[0-9]){3,7})"
+    + _END,
+    re.IGNORECASE | re.ASCII,
+)
+_COUNTS = {
+    "four": 4, "five": 5, "six": 6, "eight": 8, "四": 4, "五": 5, "六": 6, "八": 8, **{str(n): n for n in range(4, 9)},
+}  # fmt: skip
+_TEXTED = Looked(
+    r"\btexted (?:me|you|us)(?: (?:the|a|this)(?: code)?)?:?\s(?P<value>[0-9]{3}[ \-][0-9]{3}|[0-9]{6})" + _END,
+    re.IGNORECASE | re.ASCII,
 )
 _LOOSE_EN = Looked(rf"\bverification\s?[:：]\s?(?P<value>{_DIGITS})" + _END, re.IGNORECASE | re.ASCII)
 _CALLED_FOR = re.compile(r"登[录陆]|验证|短信|收到|发来|注册")
@@ -151,7 +166,7 @@ _YEAR = re.compile(r"(?:19|20)[0-9]{2}$")
 
 _ANY_WORD = Looked(
     r"[码碼口]|cod|coce|kod|код|пароль|otp|pin|verif|\blog|\bsign|인증|認証|確認|mã |G-|2fa|mfa|authenticator|activat|"
-    r"confirm|\buse\b|enter|reset|登|验证|激活|确认",
+    r"confirm|\buse\b|enter|reset|texted|digit|登|验证|激活|确认|位",
     re.IGNORECASE,
 )
 
@@ -180,6 +195,7 @@ def _called_codes(text: str) -> Iterator[Hit]:
         _USE_ZH,
         _ASKED_ZH,
         _SENT_ZH,
+        _TEXTED,
         _BEFORE_EN,
         _USE_EN,
         _CONFIRM_EN,
@@ -201,6 +217,9 @@ def _called_codes(text: str) -> Iterator[Hit]:
                 continue
             if not _ABOUT.search(found.group("gap").lower()) and not _YEAR.match(found.group("value")):
                 yield Hit("otp", *found.span("value"), LABELLED + 5)
+    for found in _COUNTED.finditer(text):
+        if len(_DIGIT.findall(found["value"])) == _COUNTS[(found["en"] or found["zh"]).lower()]:
+            yield Hit("otp", *found.span("value"), LABELLED)
     for found in _LOOSE_ZH.finditer(text):
         if _CALLED_FOR.search(text, max(0, found.start() - 40), found.start("value")):
             yield Hit("otp", *found.span("value"), LABELLED)

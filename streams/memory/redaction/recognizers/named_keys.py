@@ -46,6 +46,12 @@ _KEY_SAID = Looked(
     r"(?P<value>(?![/&=:%|#@^*])[A-Za-z0-9_\-.+/=~!:%|&#@^*]{8,600})",
     re.IGNORECASE | re.ASCII,
 )
+# Mail providers make passwords for programs of 16 letters, in groups of four or not.
+_FOR_PROGRAMS = Looked(
+    r"(?:授权码|应用专用密码|\bapp(?:lication)?[ \-](?:specific )?passwords?)(?:\s?(?:is|was|是|为|[:：]))?[\s\"']{0,3}"
+    r"(?P<value>[a-z]{16}|[a-z]{4}(?:[ \-][a-z]{4}){3})(?![A-Za-z0-9])",
+    re.IGNORECASE | re.ASCII,
+)
 _SAYS_SECRET = re.compile(r"token|secret|api[ _-]?key|密钥|令牌", re.IGNORECASE | re.ASCII)
 _COOKIE = Looked(
     r"cookie:\s?(?P<value>[^\s=;]{2,40}=[^\s;]{8,400}(?:;[ ]?[^\s=;]{1,40}(?:=[^;\n]{0,200})?){0,20})",
@@ -122,6 +128,8 @@ def _keys_by_name(text: str) -> Iterator[Hit]:
             value.isdigit() and len(value) >= 15 and _SAYS_SECRET.search(found.group()[:24])
         ):
             yield Hit("api_key", start, end, LABELLED)
+    for found in _FOR_PROGRAMS.finditer(text):
+        yield Hit("api_key", *found.span("value"), LABELLED)
     for found in _COOKIE.finditer(text):
         yield Hit("api_key", *found.span("value"), LABELLED)
 
@@ -140,7 +148,8 @@ NAMED_KEY = Recognizer(
     "named_key",
     frozenset({"api_key"}),
     re.compile(
-        r"key|[as]k\s?[:：=]|secret|token|cred|webhook|client|sas|cookie|密[钥匙]|秘钥|令牌|私钥|授权码|凭证|口令",
+        r"key|[as]k\s?[:：=]|专用密码|app[ \-a-z]{1,10}password|applic|secret|token|cred|"
+        r"webhook|client|sas|cookie|密[钥匙]|秘钥|令牌|私钥|授权码|凭证|口令",
         re.IGNORECASE | re.ASCII,
     ),
     _keys_by_name,

@@ -233,6 +233,10 @@ _DOOR_ZH = Looked(
     r"手机解锁)[^\d。！？\n，,]{0,8}?(?:是|为|[:：]|按|输入?)\s?"
     r"(?P<value>[0-9]{1,2}-[0-9]{1,2}-[0-9]{1,2}|[0-9*]{4,8}[#*]?)(?![0-9A-Za-z年月号])"
 )
+# "输 5201# 进门"
+_TO_OPEN_ZH = Looked(
+    r"(?:输入?|按|打)(?:上|一下)?\s?(?P<value>[0-9]{4,8}[#*]?)(?:就能|就可以|就|可以|能)?\s?(?:进门|开门|开锁|解锁|进楼|进来|进去|上楼)"
+)
 _DOOR_EN = Looked(
     r"\b(?:keypad|vault|garage|gate|alarm|safe|lock ?box|locker|padlock|front door|back door|building|"
     r"elevator)\b[^\d\n.!?]{0,24}?"
@@ -242,9 +246,10 @@ _DOOR_EN = Looked(
     re.IGNORECASE | re.ASCII,
 )
 _IT_IS = Looked(
-    r"(?:password|passcode|passphrase|\bpin|密码|口令)(?: again)?\s?[?？.。!！…]{1,3}\s{0,2}"
-    r"(?:(?:oh|ah|ok(?:ay)?|right|i think|哦|对了?)[,，]?\s?)?(?:it['’]?s|it is|here(?: it is)?|(?:好像|应该|就)?是)"
-    r"[\s:：]{0,2}(?P<value>[!-~]{4,64})",
+    r"(?:password|passcode|passphrase|\bpin|(?:gate|door|alarm|garage|lock|entry) code"
+    r"|密码|口令)(?: again)?\s?[?？.。!！…]{1,3}\s{0,2}"
+    r"(?:(?:oh|ah|ok(?:ay)?|right|i think|哦|对了?)[,，]?\s?)?(?:it['’]?s|it is|mine (?:is|says)|here(?: it is)?"
+    r"|(?:好像|应该|就)?是)[\s:：]{0,2}(?P<value>[!-~]{4,64})",
     re.IGNORECASE | re.ASCII,
 )
 _FROM_TO = Looked(
@@ -274,7 +279,7 @@ _KNOWN_USER = Looked(
 
 
 def _opens_a_door(text: str) -> Iterator[tuple[int, int]]:
-    for pattern in (_DOOR_ZH, _DOOR_EN):
+    for pattern in (_DOOR_ZH, _TO_OPEN_ZH, _DOOR_EN):
         for found in pattern.finditer(text):
             if not re.fullmatch(r"(?:19|20)[0-9]{2}", found.group("value")):
                 yield found.span("value")
@@ -300,7 +305,7 @@ _NEAR_CHARS = 26
 _CLAUSE_END = re.compile(r"[。！？；\n]|[.!?;](?=\s)")
 # A clause that goes on like this is about passwords, it does not tell one.
 _ABOUT = re.compile(
-    r"(?<!怕)(?<!怕我)(?<!别)忘|错|查|管理|学|无法|不能|不要用|登录失败|强度|长度|至少|超过|要求|过期|泄露|找回|重置密|位数|版|第|"
+    r"(?<!怕)(?<!怕我)(?<!别)忘|花了|价|错|查|管理|学|无法|不能|不要用|登录失败|强度|长度|至少|超过|要求|过期|泄露|找回|重置密|位数|版|第|"
     r"(?<!before i )(?<!in case i )(?<!n['’]t )(?<!dont )forg[eo]t|"
     r"reset|wrong|incorrect|expire|policy|least|than|every|within|after|characters|length|fail|manager|"
     r"field|protect|hash|stored|encrypt|"
