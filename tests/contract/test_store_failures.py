@@ -19,6 +19,7 @@ from aiohttp import web
 from schemas import Tenant
 from streams.adapters.store import Store, make_store
 from streams.adapters.store.edge import EdgeStore, wants_graphs
+from streams.adapters.store.mapped import give_back
 from streams.adapters.store.qdrant import QdrantStore
 from streams.errors import ConfigurationError, DependencyDown
 from streams.ports import Doc, ModelProfile, Where
@@ -216,6 +217,36 @@ class TestOwner:
         )
         assert done.stdout.startswith("ConfigurationError"), done.stderr
         assert "spawn" in done.stdout
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="resident memory is told by Linux's own files")
+class TestMemory:
+    async def test_an_opened_store_leaves_its_files_on_the_disk(self) -> None:
+        def resident(folder: Path) -> int:
+            """KiB."""
+            found, counts = 0, False
+            for line in Path("/proc/self/smaps").read_text().splitlines():
+                if line[0] in "0123456789abcdef":
+                    counts = f" {folder.resolve()}/" in line
+                elif counts and line.startswith("Rss:"):
+                    found += int(line.split()[1])
+            return found
+
+        with scratch_directory() as path:
+            async with opened(embedded(path)) as store:
+                await store.upsert(TENANT, [memory(TENANT, number) for number in range(200)])
+            async with opened(embedded(path)) as store:
+                assert resident(path) < 1024
+                assert len((await store.find(TENANT, Where()))[0]) == 200
+                # What is read is resident, so that was no empty count.
+                assert resident(path) > 0
+                await store.upsert(TENANT, [memory(TENANT, 200)])
+                await store.flush()
+                give_back(path)
+                assert resident(path) == 0
+                assert len((await store.find(TENANT, Where()))[0]) == 201
+            async with opened(embedded(path)) as store:
+                assert await store.count() == 201
 
 
 class TestModel:

@@ -34,6 +34,7 @@ from streams.adapters.store.layout import (
     Index,
 )
 from streams.adapters.store.manifest import check_manifest, manifest_of
+from streams.adapters.store.mapped import give_back
 from streams.adapters.store.payload import NO_WORDS, Payload, Point
 from streams.errors import ConfigurationError, DependencyDown
 from streams.ports import ModelProfile, SparseVector
@@ -133,6 +134,8 @@ class EdgeEngine:
             lock.__exit__(None, None, None)
             raise
         self._shards, self._lock, self._forks = shards, lock, _forks
+        # To load a store is to read all of it, several files twice; requests then read a fraction.
+        give_back(self._path)
 
     def _check_manifest(self) -> None:
         manifest = self._path / MANIFEST
