@@ -6,8 +6,8 @@ from bisect import bisect_left, insort
 from collections import OrderedDict
 from collections.abc import Iterable
 from typing import Generic, TypeVar
-from uuid import UUID
 
+from streams.adapters.store.layout import PointId
 from streams.adapters.store.places import Place
 
 K = TypeVar("K")
@@ -73,7 +73,7 @@ class Sessions:
             insort(order, place)
             self._held += 1
 
-    def remove(self, tenant: str, session: str, sequence: int, point: UUID) -> None:
+    def remove(self, tenant: str, session: str, sequence: int, point: PointId) -> None:
         order = self._orders.get((tenant, session))
         if order is None:
             return

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import chain, islice
 from typing import TypeVar
-from uuid import UUID
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from schemas import Layer, MemoryRecord, MemoryStatus, MemoryType, Tenant
 from streams.adapters.store.cache import Recent, Sessions
 from streams.adapters.store.engine import Engine, Nearest, Ordered, Row
 from streams.adapters.store.filters import Between, Filter, Ids, Match, memories, of_tenant
-from streams.adapters.store.layout import ARCHIVE, DENSE, RECORDS, SPARSE, STATE
+from streams.adapters.store.layout import ARCHIVE, DENSE, RECORDS, SPARSE, STATE, PointId
 from streams.adapters.store.payload import (
     RECORD,
     Point,
@@ -69,9 +68,9 @@ class EngineStore:
     def __init__(self, engine: Engine, profile: ModelProfile, *, sole_owner: bool) -> None:
         self._engine = engine
         self._dimension = profile.dimension
-        self._recent: Recent[UUID, FoundMemory] | None = Recent(RECENT_MEMORIES) if sole_owner else None
-        self._vectors: Recent[UUID, Vectors] | None = Recent(RECENT_MEMORIES) if sole_owner else None
-        self._ranks: Recent[UUID, InGroup] | None = Recent(RECENT_PLACES) if sole_owner else None
+        self._recent: Recent[PointId, FoundMemory] | None = Recent(RECENT_MEMORIES) if sole_owner else None
+        self._vectors: Recent[PointId, Vectors] | None = Recent(RECENT_MEMORIES) if sole_owner else None
+        self._ranks: Recent[PointId, InGroup] | None = Recent(RECENT_PLACES) if sole_owner else None
         self._sessions: Sessions | None = Sessions(RECENT_PLACES) if sole_owner else None
 
     async def open(self) -> None:
@@ -93,7 +92,7 @@ class EngineStore:
         await self.upsert_of({tenant: memories}, archive=archive)
 
     async def upsert_of(self, memories: Mapping[Tenant, Sequence[StoredMemory]], *, archive: bool = False) -> None:
-        points: dict[UUID, Point] = {}
+        points: dict[PointId, Point] = {}
         for tenant, of_it in memories.items():
             key = tenant.key
             for point in (memory_point(tenant, key, memory, self._dimension) for memory in of_it):
@@ -134,7 +133,7 @@ class EngineStore:
     async def update(self, tenant: Tenant, records: Sequence[MemoryRecord]) -> list[str]:
         key = tenant.key
         payloads = {point_id(record.memory_id): memory_payload(tenant, key, record) for record in records}
-        found: set[UUID] = set()
+        found: set[PointId] = set()
         for collection in (RECORDS, ARCHIVE):
             rows = await self._own(tenant, collection, list(payloads), fields=_WHERE_IT_STANDS)
             self._forget(collection, rows)
@@ -186,7 +185,7 @@ class EngineStore:
             # What is read is likely to be asked for again, as an anchor: it is parsed once.
             return [memory.record for memory in await self.get_with_words(tenant, memory_ids)]
         ids = list(map(point_id, memory_ids))
-        found: dict[UUID, MemoryRecord] = {}
+        found: dict[PointId, MemoryRecord] = {}
         for collection in (RECORDS, ARCHIVE):
             missing = [point for point in _unique(ids) if point not in found]
             rows = await self._own(tenant, collection, missing, fields=_MEMORY)
@@ -195,7 +194,7 @@ class EngineStore:
 
     async def get_with_vectors(self, tenant: Tenant, memory_ids: Sequence[str]) -> list[StoredMemory]:
         ids = list(map(point_id, memory_ids))
-        vectors: dict[UUID, Vectors] = {}
+        vectors: dict[PointId, Vectors] = {}
         found = await self._memories(tenant, _unique(ids), vectors)
         return [
             StoredMemory(found[point].record, vectors[point], found[point].sparse) for point in ids if point in found
@@ -230,7 +229,7 @@ class EngineStore:
     ) -> list[list[Scored]]:
         rows = check_dense(vectors, (len(vectors), self._dimension))
         collection, must = _collection(archive), memories(tenant, where)
-        hits: dict[int, list[tuple[UUID, float]]] = {}
+        hits: dict[int, list[tuple[PointId, float]]] = {}
         # A text without any token is near to nothing.
         wanted, limit = [at for at, row in enumerate(rows) if row.any()], NEAR_LIMIT
         while wanted:
@@ -261,7 +260,7 @@ class EngineStore:
         sparse_hits = next(answers) if by_words else []
         return await self._scored(collection, dense_hits), await self._scored(collection, sparse_hits)
 
-    async def _scored(self, collection: str, hits: Sequence[tuple[UUID, float]]) -> list[Scored]:
+    async def _scored(self, collection: str, hits: Sequence[tuple[PointId, float]]) -> list[Scored]:
         # Ids alone make a search several times faster, and nearly every point id tells the memory's.
         hashed = [point for point, _ in hits if memory_id_of(point) is None]
         asked = {
@@ -341,8 +340,8 @@ class EngineStore:
             open_sides, limit = cut, limit * 16
         return {session: sorted(places) for session, places in seen.items()}
 
-    async def _ranked(self, points: Sequence[UUID]) -> dict[UUID, InGroup]:
-        ranks: dict[UUID, InGroup] = {}
+    async def _ranked(self, points: Sequence[PointId]) -> dict[PointId, InGroup]:
+        ranks: dict[PointId, InGroup] = {}
         for point in points:
             rank = self._ranks.get(point) if self._ranks is not None else None
             if rank is not None:
@@ -444,13 +443,13 @@ class EngineStore:
 
     # Rows
 
-    async def _stand(self, collection: str, ids: Sequence[UUID]) -> list[Row]:
+    async def _stand(self, collection: str, ids: Sequence[PointId]) -> list[Row]:
         return await self._rows(collection, ids, fields=_WHERE_IT_STANDS)
 
     async def _rows(
         self,
         collection: str,
-        ids: Sequence[UUID],
+        ids: Sequence[PointId],
         *,
         fields: Sequence[str] | None = None,
         vectors: Sequence[str] = (),
@@ -464,7 +463,7 @@ class EngineStore:
         self,
         tenant: Tenant,
         collection: str,
-        ids: Sequence[UUID],
+        ids: Sequence[PointId],
         *,
         fields: Sequence[str] | None = None,
         vectors: Sequence[str] = (),
@@ -479,10 +478,10 @@ class EngineStore:
         return memory_record(row.payload) if known is None else known.record
 
     async def _memories(
-        self, tenant: Tenant, ids: Sequence[UUID], vectors: dict[UUID, Vectors] | None = None
-    ) -> dict[UUID, FoundMemory]:
+        self, tenant: Tenant, ids: Sequence[PointId], vectors: dict[PointId, Vectors] | None = None
+    ) -> dict[PointId, FoundMemory]:
         """From both collections. `vectors` is filled in when it is given: theirs."""
-        found: dict[UUID, FoundMemory] = {}
+        found: dict[PointId, FoundMemory] = {}
         if self._recent is not None and self._vectors is not None:
             for point in ids:
                 memory = self._recent.get(point)

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
 
 from streams.adapters.store.core import EngineStore
 from streams.adapters.store.engine import Nearest, Ordered, Row
@@ -32,6 +31,7 @@ from streams.adapters.store.layout import (
     TENANT,
     Collection,
     Index,
+    PointId,
 )
 from streams.adapters.store.manifest import check_manifest, manifest_of
 from streams.adapters.store.mapped import give_back
@@ -200,12 +200,12 @@ class EdgeEngine:
             with _typed():
                 self._shard(collection).update(operation)
 
-    async def overwrite(self, collection: str, payloads: Sequence[tuple[UUID, Payload]]) -> None:
+    async def overwrite(self, collection: str, payloads: Sequence[tuple[PointId, Payload]]) -> None:
         from qdrant_edge import UpdateOperation
 
         self._check_room()
         shard = self._shard(collection)
-        operations = [UpdateOperation.overwrite_payload([point], payload) for point, payload in payloads]
+        operations = [UpdateOperation.overwrite_payload([_text(point)], payload) for point, payload in payloads]
         with _typed():
             for operation in operations:
                 shard.update(operation)
@@ -217,12 +217,19 @@ class EdgeEngine:
             self._shard(collection).update(UpdateOperation.delete_points_by_filter(_filter(must)))
 
     async def retrieve(
-        self, collection: str, ids: Sequence[UUID], *, fields: Sequence[str] | None = None, vectors: Sequence[str] = ()
+        self,
+        collection: str,
+        ids: Sequence[PointId],
+        *,
+        fields: Sequence[str] | None = None,
+        vectors: Sequence[str] = (),
     ) -> list[Row]:
         if not ids:
             return []
         with _typed():
-            rows = self._shard(collection).retrieve(list(ids), True if fields is None else list(fields), list(vectors))
+            rows = self._shard(collection).retrieve(
+                [*map(_text, ids)], True if fields is None else list(fields), list(vectors)
+            )
             return [_row(row, bool(vectors)) for row in rows]
 
     async def scroll(
@@ -241,23 +248,23 @@ class EdgeEngine:
             rows, following = self._shard(collection).scroll(request)
             return [_row(row, False) for row in rows], None if following is None else str(following)
 
-    async def nearest(self, collection: str, queries: Sequence[Nearest]) -> list[list[tuple[UUID, float]]]:
+    async def nearest(self, collection: str, queries: Sequence[Nearest]) -> list[list[tuple[PointId, float]]]:
         from qdrant_edge import QueryBatchRequest
 
         if not queries:
             return []
         with _typed():
             answers = self._shard(collection).query_batch(QueryBatchRequest([_nearest(query) for query in queries]))
-            return [[(_uuid(point.id), point.score) for point in answer] for answer in answers]
+            return [[(_number(point.id), point.score) for point in answer] for answer in answers]
 
-    async def ordered(self, collection: str, queries: Sequence[Ordered]) -> list[list[tuple[int, UUID]]]:
+    async def ordered(self, collection: str, queries: Sequence[Ordered]) -> list[list[tuple[int, PointId]]]:
         shard = self._shard(collection)
         answers = []
         with _typed():
             # One by one: a batch of these takes three times as long.
             for query in queries:
                 rows, _ = shard.scroll(_ordered(query))
-                answers.append([(int(row.order_value or 0), _uuid(row.id)) for row in rows])
+                answers.append([(int(row.order_value or 0), _number(row.id)) for row in rows])
         return answers
 
     async def values(self, collection: str, key: str, must: Filter) -> list[str]:
@@ -383,20 +390,26 @@ def _point(point: Point) -> Any:
         vector[DENSE] = point.dense.tolist()
     if point.sparse.indices:
         vector[SPARSE] = edge.SparseVector(list(point.sparse.indices), list(point.sparse.values))
-    return edge.Point(point.id, vector, point.payload)
+    return edge.Point(_text(point.id), vector, point.payload)
 
 
-def _uuid(point: int | str | UUID) -> UUID:
-    return point if isinstance(point, UUID) else UUID(str(point))
+def _number(point: Any) -> PointId:
+    # All of ours are UUIDs, so that is how they come back.
+    number: PointId = point.int
+    return number
+
+
+def _text(point: PointId) -> str:
+    return f"{point:032x}"
 
 
 def _row(row: Any, vectors: bool) -> Row:
     if not vectors:
-        return Row(row.id, row.payload or {})
+        return Row(_number(row.id), row.payload or {})
     vector = row.vector or {}
     sparse = vector.get(SPARSE)
     return Row(
-        row.id,
+        _number(row.id),
         row.payload or {},
         vector.get(DENSE),
         NO_WORDS if sparse is None else SparseVector(tuple(sparse.indices), tuple(sparse.values)),
@@ -420,7 +433,7 @@ def _filter(must: Filter) -> Any:
                 )
                 conditions.append(edge.FieldCondition(key, range=interval))
             case _:
-                conditions.append(edge.HasIdCondition(set(condition.ids)))
+                conditions.append(edge.HasIdCondition(set(map(_text, condition.ids))))
     return edge.Filter(must=conditions)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
-from uuid import UUID
 
 from streams.adapters.store.filters import Filter
+from streams.adapters.store.layout import PointId
 from streams.adapters.store.payload import NO_WORDS, Payload, Point
 from streams.ports import SparseVector, Vectors
 
@@ -16,7 +16,7 @@ from streams.ports import SparseVector, Vectors
 class Row:
     """A point as read; the vectors are empty unless they were asked for."""
 
-    id: UUID
+    id: PointId
     payload: Mapping[str, Any]
     dense: Sequence[float] | None = None
     sparse: SparseVector = NO_WORDS
@@ -61,14 +61,19 @@ class Engine(Protocol):
 
     async def upsert(self, collection: str, points: Sequence[Point]) -> None: ...
 
-    async def overwrite(self, collection: str, payloads: Sequence[tuple[UUID, Payload]]) -> None:
+    async def overwrite(self, collection: str, payloads: Sequence[tuple[PointId, Payload]]) -> None:
         """Whole new payloads for points that exist."""
         ...
 
     async def delete(self, collection: str, must: Filter) -> None: ...
 
     async def retrieve(
-        self, collection: str, ids: Sequence[UUID], *, fields: Sequence[str] | None = None, vectors: Sequence[str] = ()
+        self,
+        collection: str,
+        ids: Sequence[PointId],
+        *,
+        fields: Sequence[str] | None = None,
+        vectors: Sequence[str] = (),
     ) -> list[Row]:
         """In any order, without those that are absent. `fields`: only these of the payload."""
         ...
@@ -79,9 +84,9 @@ class Engine(Protocol):
         """A page in id order."""
         ...
 
-    async def nearest(self, collection: str, queries: Sequence[Nearest]) -> list[list[tuple[UUID, float]]]: ...
+    async def nearest(self, collection: str, queries: Sequence[Nearest]) -> list[list[tuple[PointId, float]]]: ...
 
-    async def ordered(self, collection: str, queries: Sequence[Ordered]) -> list[list[tuple[int, UUID]]]: ...
+    async def ordered(self, collection: str, queries: Sequence[Ordered]) -> list[list[tuple[int, PointId]]]: ...
 
     async def values(self, collection: str, key: str, must: Filter) -> list[str]:
         """The distinct values of an indexed keyword."""

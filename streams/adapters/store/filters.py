@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from uuid import UUID
 
 from schemas import Tenant
+from streams.adapters.store.layout import PointId
 from streams.ports import Where
 
 
@@ -35,7 +35,7 @@ class Between:
 
 @dataclass(frozen=True, slots=True)
 class Ids:
-    ids: tuple[UUID, ...]
+    ids: tuple[PointId, ...]
 
 
 Condition = Match | Between | Ids

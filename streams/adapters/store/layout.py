@@ -21,6 +21,9 @@ HNSW_EF = 100
 # KiB of vectors under which a plain scan is used; the engine's default.
 FULL_SCAN_THRESHOLD = 10_000
 
+# The number of a point's UUID: a recall looks up a thousand, and Python hashes and compares UUID objects slowly.
+PointId = int
+
 IndexKind = Literal["keyword", "integer", "datetime"]
 
 

@@ -15,7 +15,7 @@ from uuid import UUID, uuid5
 import numpy as np
 
 from schemas import MemoryRecord, Tenant
-from streams.adapters.store.layout import RECORD_INDEXES
+from streams.adapters.store.layout import RECORD_INDEXES, PointId
 from streams.ports import Doc, SparseVector, StoredMemory, Vectors
 
 Payload = dict[str, Any]
@@ -24,13 +24,15 @@ _MEMORY_ID = re.compile(r"mem_([0-9a-f]{32})")
 _FOREIGN_IDS = UUID("6d656d73-7472-4561-8d2d-666f72656967")
 _DOCS = UUID("6d656d73-7472-4561-8d2d-646f63756d65")
 NO_WORDS = SparseVector()
-MANIFEST_ID = uuid5(_DOCS, "manifest")
+MANIFEST_ID: PointId = uuid5(_DOCS, "manifest").int
 # Made once: `json.dumps` makes an encoder at each call that is not its plainest.
 _JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 # RFC 9562: free for any use.
 _FOREIGN_VERSION = 8
 _VERSION_AT = 76
+_VERSION = 0xF << _VERSION_AT
+_FOREIGN = _FOREIGN_VERSION << _VERSION_AT
 
 _INT64 = 2**63
 _UINT32 = 2**32
@@ -40,26 +42,26 @@ _UINT32 = 2**32
 class Point:
     """`dense` is None for a text without any token: it is stored and found, only not by meaning."""
 
-    id: UUID
+    id: PointId
     payload: Payload
     dense: Vectors | None = None
     sparse: SparseVector = NO_WORDS
 
 
-def point_id(memory_id: str) -> UUID:
+def point_id(memory_id: str) -> PointId:
     """`mem_<32 hex>` is its own UUID, which keeps ids in order; any other text is hashed to one of version 8.
 
     The product's own ids are of version 5, so that a hit of a search tells its memory without being read.
     """
     own = _MEMORY_ID.fullmatch(memory_id)
     if own:
-        return UUID(hex=own[1])
-    return UUID(int=uuid5(_FOREIGN_IDS, memory_id).int & ~(0xF << _VERSION_AT) | _FOREIGN_VERSION << _VERSION_AT)
+        return int(own[1], 16)
+    return uuid5(_FOREIGN_IDS, memory_id).int & ~_VERSION | _FOREIGN
 
 
-def memory_id_of(point: UUID) -> str | None:
+def memory_id_of(point: PointId) -> str | None:
     """The inverse of `point_id`; None when the point may be a hashed id, so that the payload must be asked."""
-    return None if point.version == _FOREIGN_VERSION else f"mem_{point.hex}"
+    return None if point & _VERSION == _FOREIGN else f"mem_{point:032x}"
 
 
 # Fields of a record that the store filters or sorts by, as they stand in the record.
@@ -133,7 +135,7 @@ def check_sparse(sparse: SparseVector) -> SparseVector:
     return sparse
 
 
-def doc_id(tenant: Tenant, kind: str, key: str) -> UUID:
+def doc_id(tenant: Tenant, kind: str, key: str) -> PointId:
     made = _kept_doc_id if len(key) <= LONGEST_KEPT_KEY else _kept_doc_id.__wrapped__
     return made(tenant.key, kind, key)
 
@@ -144,8 +146,8 @@ LONGEST_KEPT_KEY = 1024
 
 # A step asks for the documents that it writes at its end.
 @lru_cache(maxsize=1024)
-def _kept_doc_id(tenant: str, kind: str, key: str) -> UUID:
-    return uuid5(_DOCS, json.dumps([tenant, kind, key]))
+def _kept_doc_id(tenant: str, kind: str, key: str) -> PointId:
+    return uuid5(_DOCS, json.dumps([tenant, kind, key])).int
 
 
 def doc_point(tenant: Tenant, doc: Doc) -> Point:

@@ -9,19 +9,19 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from uuid import UUID
 
 from schemas import MemoryRecord
+from streams.adapters.store.layout import PointId
 
 # (sequence, point id)
-Place = tuple[int, UUID]
+Place = tuple[int, PointId]
 # (event id, message, start)
 InGroup = tuple[str, int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    id: UUID
+    id: PointId
     sequence: int
     rank: InGroup
 
@@ -43,7 +43,7 @@ def reach(order: Sequence[Place], sequence: int, before: int, after: int) -> tup
     return low, high
 
 
-def undecided(order: Sequence[Place], anchor: Anchor, before: int, after: int) -> Iterator[UUID]:
+def undecided(order: Sequence[Place], anchor: Anchor, before: int, after: int) -> Iterator[PointId]:
     """The points whose rank must be known to tell the places around the anchor."""
     low, high = reach(order, anchor.sequence, before, after)
     stands_there = any(point == anchor.id for _, point in order[low:high])
@@ -55,8 +55,8 @@ def undecided(order: Sequence[Place], anchor: Anchor, before: int, after: int) -
 
 
 def around(
-    order: Sequence[Place], anchor: Anchor, ranks: Mapping[UUID, InGroup], before: int, after: int
-) -> Sequence[UUID]:
+    order: Sequence[Place], anchor: Anchor, ranks: Mapping[PointId, InGroup], before: int, after: int
+) -> Sequence[PointId]:
     """The points up to `before`/`after` places from the anchor, in order, the anchor's own place included.
 
     `ranks` holds at least what `undecided` named. An anchor that has no place of its own (a fact) stands behind

@@ -25,6 +25,7 @@ from streams.adapters.store.layout import (
     STATE,
     Collection,
     Index,
+    PointId,
 )
 from streams.adapters.store.manifest import check_manifest, manifest_of
 from streams.adapters.store.payload import MANIFEST_ID, NO_WORDS, Payload, Point
@@ -160,7 +161,7 @@ class QdrantEngine:
                 await client.create_payload_index(name, index.key, _index(index, collection), wait=True)
 
     async def _check_manifest(self, client: AsyncQdrantClient) -> None:
-        found = await client.retrieve(self._name(STATE), [str(MANIFEST_ID)])
+        found = await client.retrieve(self._name(STATE), [_text(MANIFEST_ID)])
         if found:
             check_manifest(json.loads((found[0].payload or {})["body"]), self._profile)
             return
@@ -200,11 +201,13 @@ class QdrantEngine:
             structs = [_point(point) for point in points]
             await self._call(self._client.upsert(self._name(collection), structs, wait=True))
 
-    async def overwrite(self, collection: str, payloads: Sequence[tuple[UUID, Payload]]) -> None:
+    async def overwrite(self, collection: str, payloads: Sequence[tuple[PointId, Payload]]) -> None:
         from qdrant_client import models
 
         operations = [
-            models.OverwritePayloadOperation(overwrite_payload=models.SetPayload(payload=payload, points=[str(point)]))
+            models.OverwritePayloadOperation(
+                overwrite_payload=models.SetPayload(payload=payload, points=[_text(point)])
+            )
             for point, payload in payloads
         ]
         if operations:
@@ -217,14 +220,19 @@ class QdrantEngine:
         await self._call(self._client.delete(self._name(collection), selector, wait=True))
 
     async def retrieve(
-        self, collection: str, ids: Sequence[UUID], *, fields: Sequence[str] | None = None, vectors: Sequence[str] = ()
+        self,
+        collection: str,
+        ids: Sequence[PointId],
+        *,
+        fields: Sequence[str] | None = None,
+        vectors: Sequence[str] = (),
     ) -> list[Row]:
         if not ids:
             return []
         rows = await self._call(
             self._client.retrieve(
                 self._name(collection),
-                [str(point) for point in ids],
+                [*map(_text, ids)],
                 with_payload=True if fields is None else list(fields),
                 with_vectors=list(vectors),
             )
@@ -246,14 +254,14 @@ class QdrantEngine:
         )
         return [_row(row) for row in rows], None if following is None else str(following)
 
-    async def nearest(self, collection: str, queries: Sequence[Nearest]) -> list[list[tuple[UUID, float]]]:
+    async def nearest(self, collection: str, queries: Sequence[Nearest]) -> list[list[tuple[PointId, float]]]:
         if not queries:
             return []
         requests = [_nearest(query) for query in queries]
         answers = await self._call(self._client.query_batch_points(self._name(collection), requests))
-        return [[(UUID(str(point.id)), point.score) for point in answer.points] for answer in answers]
+        return [[(_number(point.id), point.score) for point in answer.points] for answer in answers]
 
-    async def ordered(self, collection: str, queries: Sequence[Ordered]) -> list[list[tuple[int, UUID]]]:
+    async def ordered(self, collection: str, queries: Sequence[Ordered]) -> list[list[tuple[int, PointId]]]:
         if not queries:
             return []
         if self._local:
@@ -261,9 +269,9 @@ class QdrantEngine:
             return await asyncio.gather(*(self._scroll_ordered(collection, query) for query in queries))
         requests = [_ordered(query) for query in queries]
         answers = await self._call(self._client.query_batch_points(self._name(collection), requests))
-        return [[(int(point.order_value or 0), UUID(str(point.id))) for point in answer.points] for answer in answers]
+        return [[(int(point.order_value or 0), _number(point.id)) for point in answer.points] for answer in answers]
 
-    async def _scroll_ordered(self, collection: str, query: Ordered) -> list[tuple[int, UUID]]:
+    async def _scroll_ordered(self, collection: str, query: Ordered) -> list[tuple[int, PointId]]:
         rows, _ = await self._call(
             self._client.scroll(
                 self._name(collection),
@@ -274,7 +282,7 @@ class QdrantEngine:
                 with_vectors=False,
             )
         )
-        return [(int((row.payload or {})[query.key]), UUID(str(row.id))) for row in rows]
+        return [(int((row.payload or {})[query.key]), _number(row.id)) for row in rows]
 
     async def values(self, collection: str, key: str, must: Filter) -> list[str]:
         found = await self._call(
@@ -357,6 +365,14 @@ def _index(index: Index, collection: Collection) -> Any:
             return models.DatetimeIndexParams(type=models.DatetimeIndexType.DATETIME, enable_hnsw=False, on_disk=cold)
 
 
+def _text(point: PointId) -> str:
+    return str(UUID(int=point))
+
+
+def _number(point: object) -> PointId:
+    return UUID(str(point)).int
+
+
 def _point(point: Point) -> Any:
     from qdrant_client import models
 
@@ -365,14 +381,14 @@ def _point(point: Point) -> Any:
         vector[DENSE] = point.dense.tolist()
     if point.sparse.indices:
         vector[SPARSE] = models.SparseVector(indices=list(point.sparse.indices), values=list(point.sparse.values))
-    return models.PointStruct(id=str(point.id), vector=vector, payload=point.payload)
+    return models.PointStruct(id=_text(point.id), vector=vector, payload=point.payload)
 
 
 def _row(row: Any) -> Row:
     vector = row.vector if isinstance(row.vector, dict) else {}
     sparse = vector.get(SPARSE)
     return Row(
-        UUID(str(row.id)),
+        _number(row.id),
         row.payload or {},
         vector.get(DENSE),
         NO_WORDS if sparse is None else SparseVector(tuple(sparse.indices), tuple(sparse.values)),
@@ -394,7 +410,7 @@ def _filter(must: Filter) -> Any:
                 interval = models.DatetimeRange(gte=since, lt=until)
                 conditions.append(models.FieldCondition(key=key, range=interval))
             case _:
-                conditions.append(models.HasIdCondition(has_id=[str(point) for point in condition.ids]))
+                conditions.append(models.HasIdCondition(has_id=[*map(_text, condition.ids)]))
     return models.Filter(must=conditions)
 
 
