@@ -55,8 +55,9 @@ def _one_name(value: str) -> str:
 
 # One namespace or one user. Kept exactly as given (never trimmed, folded or lower-cased), so that two names that
 # differ are two tenants.
+# The lengths stand first: behind a validator of ours they would be checked in Python.
 Name = Annotated[
-    str, BeforeValidator(_id_as_text), Field(min_length=1, max_length=MAX_NAME_CHARS), AfterValidator(_one_name)
+    str, Field(min_length=1, max_length=MAX_NAME_CHARS), BeforeValidator(_id_as_text), AfterValidator(_one_name)
 ]
 
 

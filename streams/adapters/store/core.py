@@ -482,6 +482,7 @@ class EngineStore:
     ) -> dict[PointId, FoundMemory]:
         """From both collections. `vectors` is filled in when it is given: theirs."""
         found: dict[PointId, FoundMemory] = {}
+        known: dict[PointId, FoundMemory] = {}
         if self._recent is not None and self._vectors is not None:
             for point in ids:
                 memory = self._recent.get(point)
@@ -490,14 +491,18 @@ class EngineStore:
                 if vectors is not None:
                     vector = self._vectors.get(point)
                     if vector is None:
+                        known[point] = memory
                         continue
                     vectors[point] = vector
                 found[point] = memory
         names = (SPARSE,) if vectors is None else (DENSE, SPARSE)
         for collection in (RECORDS, ARCHIVE):
+            if len(found) == len(ids):
+                break
             missing = [point for point in ids if point not in found]
             for row in await self._own(tenant, collection, missing, fields=_MEMORY, vectors=names):
-                found[row.id] = memory = FoundMemory(self._record(row), row.sparse)
+                # What is remembered of a point is what the store holds of it: it was parsed then.
+                found[row.id] = memory = known.get(row.id) or FoundMemory(memory_record(row.payload), row.sparse)
                 if self._recent is not None:
                     self._recent.put(row.id, memory)
                 if vectors is not None:

@@ -12,7 +12,8 @@ from streams.adapters.store.payload import NO_WORDS, Payload, Point
 from streams.ports import SparseVector, Vectors
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen: a recall reads a hundred, and freezing costs as much as making them.
+@dataclass(slots=True)
 class Row:
     """A point as read; the vectors are empty unless they were asked for."""
 

@@ -32,6 +32,8 @@ from streams.ports import Embedder, FoundMemory, ModelProfile, SparseVector, Vec
 
 # Of the time that is left, what the model may take: the search and the reply need the rest.
 EMBED_SHARE: Final = 0.6
+# So many cosines come with a search for less than what a second one costs; few users have more memories.
+COSINES: Final = 128
 # A spread of cosines that tells nothing.
 _EQUAL: Final = 0.01
 
@@ -76,15 +78,27 @@ class _Search:
         self._reach = reach
         self._anchors: set[str] = set()
         self._found: dict[str, FoundMemory] = {}
+        self._cosines: dict[str, float] = {}
 
-    async def hits(self, dense: Vectors | None, sparse: SparseVector | None) -> list[FoundMemory]:
+    async def by_words(self, sparse: SparseVector) -> list[FoundMemory]:
         """Search by own text, and take in what is new; returns that, for `around`."""
         found: dict[str, None] = {}
         for archive in self._archives:
-            answers = await self._store.search(
-                self._tenant, dense, sparse, where=self._where, limit=self._limit, archive=archive
+            _, hits = await self._store.search(
+                self._tenant, None, sparse, where=self._where, limit=self._limit, archive=archive
             )
-            found |= dict.fromkeys(hit.memory_id for hits in answers for hit in hits)
+            found |= dict.fromkeys(hit.memory_id for hit in hits)
+        return await self._anchor(list(found))
+
+    async def by_meaning(self, query: Vectors) -> list[FoundMemory]:
+        """As `by_words`. What is further down is not taken in, but how near it is to the query is known."""
+        found: dict[str, None] = {}
+        for archive in self._archives:
+            hits, _ = await self._store.search(
+                self._tenant, query, None, where=self._where, limit=max(self._limit, COSINES), archive=archive
+            )
+            self._cosines |= {hit.memory_id: hit.score for hit in hits}
+            found |= dict.fromkeys(hit.memory_id for hit in hits[: self._limit])
         return await self._anchor(list(found))
 
     async def around(self, hits: Sequence[FoundMemory]) -> None:
@@ -123,7 +137,12 @@ class _Search:
 
     async def cosines(self, query: Vectors | None) -> Mapping[str, float] | None:
         """Of the candidates with the query; None when there is no model."""
-        return None if query is None else await self._store.cosines(self._tenant, list(self._found), query)
+        if query is None:
+            return None
+        missing = [memory_id for memory_id in self._found if memory_id not in self._cosines]
+        if missing:
+            self._cosines |= await self._store.cosines(self._tenant, missing, query)
+        return self._cosines
 
     @property
     def candidates(self) -> list[Candidate]:
@@ -169,7 +188,7 @@ async def _weigh(
     clock.lap("understand")
     limit = weights.prefetch_dialogue if understanding.dialogue else weights.prefetch
     search = _Search(store, tenant, request, limit, weights.neighbours)
-    by_words = await search.hits(None, sparse_terms(search_words(understanding)))
+    by_words = await search.by_words(sparse_terms(search_words(understanding)))
     # Who the query names is known only now: from who speaks in what was found.
     persons = asked_persons(understanding, speakers_of([hit.record for hit in by_words]))
     text = without_names(understanding.text, persons)
@@ -185,12 +204,12 @@ async def _weigh(
     finally:
         asked.cancel()
     if query is not None:
-        await search.around(await search.hits(query, None))
+        await search.around(await search.by_meaning(query))
     current = [one.record for one in search.candidates if one.anchor and hidden(one.record, request, now) is None]
     if meant := bridged(understanding, current):
         # The second step: what is said of whom, or what, the question means.
         understanding = replace(understanding, added=dict(understanding.added) | dict.fromkeys(meant, weights.bridge))
-        await search.around(await search.hits(None, sparse_terms(dict.fromkeys(meant, 1.0))))
+        await search.around(await search.by_words(sparse_terms(dict.fromkeys(meant, 1.0))))
     await search.pairs()
     found = frozenset(one.record.memory_id for one in search.candidates)
     # What was found stays as it was found, so that it is judged as a recall judges it.

@@ -38,7 +38,8 @@ UNKEPT_FADES: Final = 20
 _LONG_TURN: Final = 3.0
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen, as `Judged`: a recall makes hundreds.
+@dataclass(slots=True)
 class Candidate:
     """`anchor`: found by its own text; else it stands beside such a one."""
 

@@ -77,11 +77,12 @@ class _Set:
 
 def changed(old: MemoryRecord, new: MemoryRecord) -> bool:
     """Does the newer statement give what the older one set another value, and say that this is a change?"""
-    if not of_user_for_good(old, new):
+    changes = _changes(new.content)
+    if not changes or not of_user_for_good(old, new):
         return False
     if "negative" in (old.polarity, new.polarity) or "retract" in (old.operation, new.operation):
         return False
-    return any(_replaces(one, other, old, new) for other in _changes(new.content) for one in _sets(old.content))
+    return any(_replaces(one, other, old, new) for other in changes for one in _sets(old.content))
 
 
 def _replaces(one: _Set, other: _Set, old: MemoryRecord, new: MemoryRecord) -> bool:
