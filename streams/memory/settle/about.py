@@ -13,6 +13,8 @@ from streams.memory.settle.bounds import bounded
 from streams.memory.settle.changes import set_in
 from streams.memory.settle.frames import topics
 from streams.memory.settle.habits import doings
+from streams.memory.settle.over import given_up
+from streams.memory.settle.restated import set_anew
 
 ABOUT: Final = "about:"
 MOST: Final = 4  # of a statement
@@ -21,7 +23,11 @@ MOST: Final = 4  # of a statement
 @lru_cache(maxsize=20_000)
 def about(text: str) -> tuple[str, ...]:
     """The tags of what a text gives a value or a time, in order."""
-    things = {thing for found in (topics(text), doings(text), set_in(text), bounded(text)) for thing in found}
+    things = {
+        thing
+        for found in (topics(text), doings(text), set_in(text), bounded(text), set_anew(text), given_up(text))
+        for thing in found
+    }
     return tuple(sorted(ABOUT + " ".join(sorted(thing)) for thing in things))[:MOST]
 
 

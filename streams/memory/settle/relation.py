@@ -10,10 +10,13 @@ from streams.memory.settle.about import about_one
 from streams.memory.settle.bounds import bound_moved
 from streams.memory.settle.changes import changed, set_in
 from streams.memory.settle.correction import take_back
+from streams.memory.settle.exchanged import exchanged
 from streams.memory.settle.frames import filled_anew
 from streams.memory.settle.guards import same_subject
 from streams.memory.settle.habits import habit_moved
 from streams.memory.settle.kinds import NONE, Kind, Relation
+from streams.memory.settle.over import brought_to_an_end
+from streams.memory.settle.restated import restated
 from streams.memory.settle.slots import same_slot
 from streams.memory.settle.texts import near_texts
 from streams.memory.settle.wording import key
@@ -47,6 +50,12 @@ def _facts(old: MemoryRecord, new: MemoryRecord, similarity: float | None, profi
         return Relation(Kind.REPLACE, "a habit that is another now")
     if found_by and bound_moved(old, new):
         return Relation(Kind.REPLACE, "a bound that is another from now on")
+    if found_by and restated(old, new):
+        return Relation(Kind.REPLACE, "said again with another value")
+    if found_by and exchanged(old, new):
+        return Relation(Kind.REPLACE, "exchanged for another")
+    if found_by and brought_to_an_end(old, new):
+        return Relation(Kind.REPLACE, "said to be over")
     anew = filled_anew(old, new) if found_by else None
     if anew is not None and anew.kind is Kind.REPLACE:
         return anew

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from bench.conflict import predict
-from tests.unit.settle import ended, free, habits, unsaid
+from tests.unit.settle import ended, free, habits, restated, unsaid
 from tests.unit.settle.changed import BESIDE, BESIDE_NAMED, CHANGED, INSTEAD, KEPT, NAMED
 
 SAID, LATER = "2026-03-02T09:00:00Z", "2026-03-04T09:00:00Z"
@@ -78,6 +78,14 @@ def test_what_is_over_for_a_while_or_for_others_is_not_replaced() -> None:
     assert superseded(ended.BESIDE) == []
     assert superseded(ended.APART) == []
     assert superseded(ended.APART_IN_OTHER_CLAUSES) == []
+
+
+def test_one_thing_with_another_value_in_other_words_replaces() -> None:
+    assert superseded(restated.REPLACED) == list(restated.REPLACED)
+
+
+def test_another_thing_or_another_persons_in_like_words_replaces_nothing() -> None:
+    assert superseded(restated.BESIDE) == []
 
 
 def test_what_nobody_has_seen_stands_beside() -> None:
