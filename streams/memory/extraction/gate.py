@@ -175,7 +175,8 @@ _EN_WORD = re.compile(r"[a-z0-9\u00c0-\u024f]+(?:['’-][a-z0-9]+)*")  # of fold
 # Manners of other languages are not known here: what is longer than a greeting is taken as saying something.
 _OTHER_LETTER = re.compile(r"[^\W\d_a-zA-Z\u00c0-\u024f]")
 _LONGEST_OTHER_GREETING = 12  # letters
-_EN_OWN = re.compile(r"\b(?:i|i['’]\w+|im|my|we|we['’]re)\b", re.IGNORECASE)
+# A note leaves out whose matter it is: "Has tinnitus", "From Chile".
+_EN_OWN = re.compile(r"\b(?:i|i['’]\w+|im|my|we|we['’]re)\b|^\W*(?:has|from) \w", re.IGNORECASE)
 _FEW_WORDS = 7
 _BARE_WORDS = 2  # one word answers something that nobody will know later
 _STRETCH = 400  # characters

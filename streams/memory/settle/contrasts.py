@@ -103,6 +103,8 @@ _ATTITUDE: Final = re.compile(
     r"appreciat\w*|desir\w*|aim\w*|fan|fond|keen|into|motivated|would|should|must|avoid\w*|dislik\w*|hat(?:es?|ed)|"
     r"want\w*|interest\w*|hop(?:es?|ing)|goal|feel\w*|believ\w*|please)\b|喜欢|喜歡|偏好|需要|要求|爱|请|讨厌|希望|想"
 )
+_TASTE: Final = re.compile(r"\b(?:interest(?:ed)?|curio\w+|likes?|enjoys?|fan of|loves?)\b|感兴趣|兴趣|喜欢|爱好")
+_GOAL: Final = re.compile(r"\b(?:goals?|ambitions?|aspirations?|career plans?)\b|目标|志向|职业规划")
 _COMPARES: Final = re.compile(r"\b(?:over|than|to|from|instead of)\b|多过|胜过|甚于|比|也不|而不是")
 _ONESELF: Final = re.compile(r"^\W*(?:(?:i|we|(?:the )?user) (?!has\b|have\b|had\b)|(?:我|用户)(?!的|有))")
 _SOMEONE: Final = re.compile(
@@ -148,6 +150,8 @@ def contrast(old: str, new: str) -> str | None:
             return "one is about oneself"
         if _MEANT.search(this) and _is_so(that):
             return "one is meant, the other is so"
+        if _GOAL.search(this) and _TASTE.search(that) and not (_GOAL.search(that) or _TASTE.search(this)):
+            return "one is a goal, the other a taste"
     if _turned(one, other):
         return "the two sides are exchanged"
     return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Final
 
 from schemas.memory import MemoryRecord
 from streams.memory.settle.contrasts import contrast
@@ -115,7 +116,7 @@ def guard(old: MemoryRecord, new: MemoryRecord, *, nearly_equal: bool, soon: boo
     """
     one, other = wording(old.content), wording(new.content)
     if not _only_left_out(old, new) and (
-        bool(denials(old)) != bool(denials(new)) or (not soon and denials(old) != denials(new))
+        _denies(old, new) != _denies(new, old) or (not soon and denials(old) != denials(new))
     ):
         return "one affirms what the other denies"
     if (other.figures and one.figures != other.figures) or _swapped(one, other):
@@ -145,6 +146,25 @@ def _only_left_out(old: MemoryRecord, new: MemoryRecord) -> bool:
     aside = bool(withheld) and old.polarity == new.polarity == "positive" and not denials(new)
     return (
         aside and not withheld & wording(new.content).content and len(withheld) <= len(wording(old.content).content) / 2
+    )
+
+
+# A reason, what comes second, and what stands in parentheses.
+_ASIDE: Final = re.compile(
+    r"\([^()]*\)|\b(?:because|since|although|though|due to|in order to|to avoid|instead of|rather than)\b[^,;.()]*"
+    r"|因为[^，。；]*|（[^（）]*）"
+)
+
+
+def _denies(record: MemoryRecord, other: MemoryRecord) -> bool:
+    """Does it deny outright? Aside, only when it is of something that the other one speaks of as well."""
+    if not denials(record):
+        return False
+    plain = _ASIDE.sub(" ", record.content)
+    return (
+        record.polarity == "negative"
+        or wording(plain).denials > 0
+        or not wording(record.content).withheld.isdisjoint(wording(other.content).content)
     )
 
 

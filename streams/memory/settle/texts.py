@@ -15,11 +15,13 @@ from streams.memory.extraction.slots import FUNCTIONAL
 from streams.memory.settle.guards import denials, guard
 from streams.memory.settle.kinds import NONE, Kind, Relation
 from streams.memory.settle.single import in_part, occasion, one_of_many
+from streams.memory.settle.wanted import of_two_things
 from streams.memory.settle.wording import Wording, content_terms, figures, spelled_out, wording
 from streams.ports import ModelProfile
 
 # Measured on notes of two note takers about one fact, and on notes that stand side by side.
 WEIGHT_OF_WORDS: Final = 0.8
+TWO_THINGS: Final = 0.4
 ALIKE_SOON: Final = 1.1
 ALIKE_LATER: Final = 1.9
 # A fact may have changed since: what is said again after this long, in other words, must agree better to be a repeat.
@@ -97,9 +99,11 @@ def near_texts(old: MemoryRecord, new: MemoryRecord, similarity: float, profile:
         return Relation(Kind.REPLACE, "names it as no longer so, or as second choice")
     swapped = exchange(one.words, other.words)
     same_figures = bool(one.figures) and one.figures == other.figures
+    if swapped is not None and same_figures and _all_figures(swapped):
+        swapped = None  # the same numbers in another spelling
     if swapped is not None and _name_against_state(old, new, swapped):
         return NONE
-    if swapped is not None and not (same_figures and _all_figures(swapped)) and another_value(swapped):
+    if swapped is not None and another_value(swapped):
         if denials(old) == denials(new) and single_valued(swapped):
             if in_part(new.content):
                 return NONE
@@ -109,7 +113,7 @@ def near_texts(old: MemoryRecord, new: MemoryRecord, similarity: float, profile:
         if figures(" ".join(swapped.old)) and figures(" ".join(swapped.new)):
             return Relation(Kind.AMBIGUOUS, "the same but for a figure")
         return NONE
-    if fired is None and alike(one, other, similarity, profile, soon=soon):
+    if fired is None and alike(old.content, new.content, similarity, profile, soon=soon):
         return Relation(Kind.REPEAT, "near in meaning, and no difference that counts")
     return NONE
 
@@ -223,8 +227,9 @@ def halfway(profile: ModelProfile) -> float:
     return (profile.conflict + profile.duplicate) / 2
 
 
-def alike(one: Wording, other: Wording, similarity: float, profile: ModelProfile, *, soon: bool) -> bool:
+def alike(old: str, new: str, similarity: float, profile: ModelProfile, *, soon: bool) -> bool:
     """Near enough to be one statement: by meaning alone, or by less of it when the words agree as well."""
+    one, other = wording(old), wording(new)
     if similarity >= profile.duplicate:
         return True
     # That both tell a liking says nothing of what is liked.
@@ -235,4 +240,6 @@ def alike(one: Wording, other: Wording, similarity: float, profile: ModelProfile
         return False
     # One half of the way from `conflict` to `duplicate` when every word agrees, a bit over `duplicate` when none does.
     nearer = (similarity - profile.conflict) / (profile.duplicate - profile.conflict)
+    if of_two_things(old, new):
+        nearer -= TWO_THINGS
     return nearer + WEIGHT_OF_WORDS * (shared / smaller + shared / larger) >= (ALIKE_SOON if soon else ALIKE_LATER)

@@ -57,6 +57,7 @@ _NOT_EN: Final = re.compile(
     r"\b(?:not|never|no|none|nobody|nothing|neither|nor|without|cannot|dislik\w+|hate[sd]?|detest\w*|loath\w+|"
     r"avoid(?:s|ed|ing)?|exclud(?:es?|ed|ing)|prohibit(?:s|ed)?|forbid(?:s|den)?|bans?|banned|"
     r"refuses?|lacks?|stopped|quit|unable|unlike|against|except|unless|rather than|instead of|\w+n['’]t)\b|"
+    r"\bfinds? [^,.;]{2,40} (?:boring|annoying|tedious|frustrating|unpleasant|pointless)\b|"
     r"\b(?:non|un)-"
 )
 _NOT_ZH: Final = re.compile(
