@@ -130,11 +130,13 @@ _EVENT = Cued(
     r"|演唱会|聚会|聚餐|发布会|发布|上线|手术|毕业"
     r"|搬家|旅行|旅游|体检|答辩|比赛|评审|生日",
 )
+# 临时有事 and 临时通知 tell of what came up, not of what holds for a while.
 _TEMPORARY = Cued(
     "just only now temporary temporarily being",
     r"\b(?:(?:just|only) (?:for )?(?:this|today|tonight|tomorrow|the (?:next|coming))\b|this \w+ only|for now"
     r"|temporar(?:y|ily)|for the time being"
-    r"|(?:today|tonight|tomorrow) only|only for)\b|暂时|临时|只(?:有|在|是)?(?:今|这|明|本)|就(?:今天"
+    r"|(?:today|tonight|tomorrow) only|only for)\b|暂时|临时(?!有[事点个]|通知|决定|取消|被|说|加)"
+    r"|只(?:有|在|是)?(?:今|这|明|本)|就(?:今天"
     r"|这[周次两几])|(?:这|本)(?:周|个?月|两天"
     r"|几天|段时间)[^，。]{0,4}先|这(?:段时间|几天|两天|阵子)(?:先|暂)?|仅限?(?:今|本|这)",
 )

@@ -10,7 +10,7 @@ from typing import Final
 
 from schemas.memory import MemoryRecord
 from streams.memory.settle.discourse import discourse
-from streams.memory.settle.guards import denials
+from streams.memory.settle.guards import denials, denies
 from streams.memory.settle.kinds import NONE, Kind, Relation
 from streams.memory.settle.order import order
 from streams.memory.settle.people import became, may_tell
@@ -80,7 +80,8 @@ def take_back(old: MemoryRecord, new: MemoryRecord, similarity: float, profile: 
         return Relation(Kind.TAKE_BACK, "corrects what was said", strength)
     # "I ran with Tom instead of Anna this morning" denies no habit.
     of_another = bool(_ONE_DAY.search(new.content)) and not other.rejected & one.content
-    if said.denies and not as_before and not of_another and taken_up >= TAKEN_UP_BY_DENIAL:
+    denied = not as_before and (denies(new, old) or not denials(new))
+    if said.denies and denied and not of_another and taken_up >= TAKEN_UP_BY_DENIAL:
         return Relation(Kind.TAKE_BACK, "denies what was said", strength)
     return NONE
 

@@ -19,7 +19,7 @@ from streams.memory.settle.frame import Frame
 from streams.memory.settle.guards import of_user_for_good
 from streams.memory.settle.kinds import NONE, Kind, Relation
 from streams.memory.settle.over import is_over
-from streams.memory.settle.single import in_part, one_of_many, one_time, sole
+from streams.memory.settle.single import falls_on, in_part, one_of_many, one_time, sole
 from streams.memory.settle.wording import content_terms, figures, names, wording
 
 _CLAUSE: Final = re.compile(
@@ -84,6 +84,8 @@ def _of_one_sort(one: Frame, other: Frame) -> bool:
     kinds = one.kinds & other.kinds
     if kinds == {"place"}:
         return one.value.split(" ")[0] == other.value.split(" ")[0] or not (one.value + other.value).isascii()
+    if falls_on(one.noun, one.value) != falls_on(other.noun, other.value):
+        return False
     return kinds != {"day"} or bool(figures(one.value)) == bool(figures(other.value))
 
 

@@ -80,12 +80,12 @@ def _swapped(one: Wording, other: Wording) -> bool:
 
 
 _AN_OBJECT = 2  # words; Chinese is counted in pairs of characters, about twice as many
-_ADDS = re.compile(r"\b(?:also|too|as well|in addition|besides)\b|另外|(?<!一)也(?!许)|还(?=[会有喜爱想在要养])")
+ADDS: Final = re.compile(r"\b(?:also|too|as well|in addition|besides)\b|另外|(?<!一)也(?!许)|还(?=[会有喜爱想在要养])")
 
 
 def _adds(old: MemoryRecord, new: MemoryRecord) -> bool:
     """The same frame with another object, said as something more: "Paul plays the cello", "Paul also plays chess"."""
-    if not _ADDS.search(key(new.content)) or _ADDS.search(key(old.content)):
+    if not ADDS.search(key(new.content)) or ADDS.search(key(old.content)):
         return False
     one, other = wording(old.content).content, wording(new.content).content
     most = _AN_OBJECT if all(map(str.isascii, other)) else 2 * _AN_OBJECT
@@ -116,7 +116,7 @@ def guard(old: MemoryRecord, new: MemoryRecord, *, nearly_equal: bool, soon: boo
     """
     one, other = wording(old.content), wording(new.content)
     if not _only_left_out(old, new) and (
-        _denies(old, new) != _denies(new, old) or (not soon and denials(old) != denials(new))
+        denies(old, new) != denies(new, old) or (not soon and denials(old) != denials(new))
     ):
         return "one affirms what the other denies"
     if (other.figures and one.figures != other.figures) or _swapped(one, other):
@@ -156,7 +156,7 @@ _ASIDE: Final = re.compile(
 )
 
 
-def _denies(record: MemoryRecord, other: MemoryRecord) -> bool:
+def denies(record: MemoryRecord, other: MemoryRecord) -> bool:
     """Does it deny outright? Aside, only when it is of something that the other one speaks of as well."""
     if not denials(record):
         return False

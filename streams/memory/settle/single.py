@@ -137,6 +137,19 @@ _DATED: Final = re.compile(
 )
 
 
+_YEARLY: Final = re.compile(r"\b(?:birthday|anniversary)$|(?:生日|纪念日)$")
+_WEEKDAY: Final = re.compile(
+    r"(?P<a>(?:on )?an? )?(?:mon|tues|wednes|thurs|fri|satur|sun)days?(?: this year| next year)?"
+    r"|(?:今年)?(?:是)?一?个?(?:周|星期|礼拜)[一二三四五六日天]"
+)
+
+
+def falls_on(noun: str, value: str) -> bool:
+    """Does a value only tell on what day of the week something falls: "my birthday is a Sunday"?"""
+    day = _WEEKDAY.fullmatch(fold(value).strip(" ."))
+    return day is not None and (bool(day["a"]) or bool(_YEARLY.search(fold(noun).strip())))
+
+
 _LAST: Final = re.compile(r"^.*[\u4e00-\u9fff](?=[a-z-]+$)")
 
 

@@ -7,9 +7,9 @@ from typing import Final
 
 from schemas.memory import MemoryRecord
 from streams.memory.lexical import fold
-from streams.memory.settle.guards import same_interval, same_value, value_of
+from streams.memory.settle.guards import ADDS, same_interval, same_value, value_of
 from streams.memory.settle.kinds import NONE, Kind, Relation
-from streams.memory.settle.single import in_part, occasion, one_of_many
+from streams.memory.settle.single import falls_on, in_part, occasion, one_of_many
 from streams.memory.settle.texts import near_texts
 from streams.memory.settle.wording import wording
 from streams.ports import ModelProfile
@@ -37,6 +37,8 @@ def same_slot(old: MemoryRecord, new: MemoryRecord, similarity: float | None, pr
         return NONE  # "not in Bonn" says nothing of Berlin
     if old.polarity == "positive" and _detailed(old, new):
         return NONE
+    if ADDS.search(fold(new.content)) and not ADDS.search(fold(old.content)):
+        return NONE  # "also a teacher" is one still
     if in_part(new.content, new.value) or _of_another_sort(old, new):
         return NONE
     if _may_be_another(new) or (new.attribute == "meeting_time" and _named_apart(old, new)):
@@ -75,7 +77,9 @@ _SOME_DAYS: Final = re.compile(r"\bon (?:the side|\w+days|weekends)\b|周末|业
 
 
 def _of_another_sort(old: MemoryRecord, new: MemoryRecord) -> bool:
-    """Two values of which one says who somebody is and the other what they work as, or work beside."""
+    """Two values that may both hold: a date and its weekday; who somebody is, and what they work as or beside."""
+    if falls_on(new.attribute or "", new.value or "") != falls_on(old.attribute or "", old.value or ""):
+        return True
     if new.attribute != "occupation":
         return False
     one, other = (bool(_WHO.search(fold(record.value or ""))) for record in (old, new))

@@ -6,6 +6,7 @@ B"): whether it replaces depends on the words before the value. Everything else 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -132,8 +133,19 @@ def _one_of_several(swapped: Exchange) -> bool:
 def _name_against_state(old: MemoryRecord, new: MemoryRecord, swapped: Exchange) -> bool:
     """What something is called, and how it is ("our wiki is Confluence", "our wiki is down now"), by a speaker who
     writes names with capitals."""
+    one, other = "".join(swapped.old), "".join(swapped.new)
+    if _CHINESE.match(other):
+        return bool(_HOW_ZH.search(other)) != bool(_HOW_ZH.search(one))
+    if _HOW_EN.match(" ".join(swapped.new)):
+        return not _HOW_EN.match(" ".join(swapped.old))
     stated = not _capital(new.content, swapped.new) or (len(swapped.new) == 1 and _quality(swapped.new[0]))
     return new.content[:1].isupper() and _capital(old.content, swapped.old) and stated
+
+
+# How somebody or something is, or where from: 广东人, "closed on Mondays".
+_HOW_ZH: Final = re.compile(r"[人的族派型座控迷]$|^[很太挺好真不没]|得|开[门放]|关[门了]|休息")
+_HOW_EN: Final = re.compile(r"(?:very|so|too|really|quite|pretty|not|open|closed|down|full|busy|away|ill|sick)\b")
+_CHINESE: Final = re.compile(r"[\u4e00-\u9fff]")
 
 
 def _quality(word: str) -> bool:

@@ -10,8 +10,8 @@ from streams.memory.settle.wording import content_terms, wording
 
 _WANTED: Final = re.compile(
     r"\b(?:prefers?|(?:dis)?likes?|enjoys?|loves?|hates?|wants?|requires?|requests?|seeks?|interest(?:ed)? in|avoids?"
-    r"|values|appreciates?) (?!to |that )(?P<what>.+?)(?=\s(?:for|in|of|with|on|to|over|than|that|who|which|from|about|because|due"
-    r"|when|like|such|by|as|at|during|and|but|or)\b|[(,;:.]|$)",
+    r"|values|appreciates?) (?!to |that )(?P<what>.+?)(?=\s(?:for|in|of|with|on|to|over|than|that|who|which|from|about"
+    r"|because|due|when|like|such|by|as|at|during|and|but|or)\b|[(,;:.]|$)",
     re.IGNORECASE,
 )
 

@@ -173,3 +173,12 @@ BESIDE = (
     ("我去罗马的航班是五月二号。", "去巴里的航班改到五月九号了。"),
     ("我订了《三联生活周刊》。", "这期《三联生活周刊》看完了。"),
 )
+# A name and how somebody is, a date and its weekday, one more beside: both hold.
+BOTH_HOLD = (
+    ("我的老板是王建平", "我的老板是广东人"),
+    ("我的老板是广东人", "我的老板是王建平"),
+    ("my gym is flyefit", "my gym is closed on mondays"),
+    ("My birthday is May 3.", "My birthday is a Sunday."),
+    ("我的生日是五月三号", "我的生日是周日"),
+    ("Ines is an accountant.", "Ines is also a yoga instructor."),
+)

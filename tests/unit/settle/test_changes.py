@@ -86,6 +86,7 @@ def test_one_thing_with_another_value_in_other_words_replaces() -> None:
 
 def test_another_thing_or_another_persons_in_like_words_replaces_nothing() -> None:
     assert superseded(restated.BESIDE) == []
+    assert superseded(restated.BOTH_HOLD) == []
 
 
 def test_what_nobody_has_seen_stands_beside() -> None:

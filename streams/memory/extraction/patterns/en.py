@@ -76,6 +76,14 @@ _FRAGMENTS = {
         r"|understand"
         r"|work|change|keep|buy|find|book|reserve|schedule|rent|watch|leave|travel|take|pay|look|purchase|order|eat)\b)"
     ),
+    # What only a person works as: of a name by itself "is a broker" may tell what a program does.
+    "calling": (
+        r"([\w-]+ ){0,2}?(instructor|teacher|tutor|professor|lecturer|nurse|doctor|surgeon|dentist|paramedic|midwife"
+        r"|therapist|psychologist|pharmacist|lawyer|solicitor|accountant|engineer|developer|designer|architect|scientist"
+        r"|researcher|analyst|consultant|manager|director|chef|cook|baker|barista|waiter|waitress|pilot|driver|mechanic"
+        r"|plumber|electrician|carpenter|gardener|photographer|journalist|musician|singer|actor|actress|painter|student"
+        r"|intern|coach|librarian|firefighter|policeman|policewoman|translator|interpreter|vet)"
+    ),
     "time": (
         r"(?=\d{1,2}([:.]\d\d)? ?([ap]\.?m|o['’]clock)\b|\d{1,2}:\d\d|noon\b|midnight\b|tomorrow\b|(next|this) \w"
         r"|(mon|tues|wednes|thurs|fri|satur|sun)day|(the )?\d{1,2}(st|nd|rd|th)\b"
@@ -122,7 +130,7 @@ PATTERNS = (
         r"|relocating|move)"
          r"( (back|over|house|out))? from <old_place> to <place>"),
     _SAY("city", "moved moving relocated relocating", r"<who>(<be>|<have>)?<adv> (moved|moving|relocated|relocating)"
-         r"( (back|over|out|down|up))? to (?!(the (next|end|other)|an?\b))<place>"),
+         r"( (back|over|out|down|up))? to (?!(the (next|end|other)|an?\b)|<time>)<place>"),
     _SAY("city", "live lives living based reside resides", r"<who><neg>(<be>)?<adv> (live|lives|living|based"
         r"|resides?|residing)"
          r"( (right|out|over|just|alone|together|here))? (in|near|at|outside) (?!(an?|the (past|moment|present"
@@ -169,6 +177,8 @@ PATTERNS = (
     _SAY("occupation", "a an", r"(?P<s>i|we|(my|our) <kin>(,? <name>)?|he|she)(?P<n>['’]m not| am not| is not"
                                r"| isn['’]t)?(<be>)?<adv>"
          r" an? (?P<v><job>)(?=$|[,.;!?]| (and|but|at|in|from|with|who|by|now|based|on|for|working|trying)\b)"),
+    _SAY("occupation", "a an", r"(?P<s>(?!User)<name>)(?P<n> is not| isn['’]t)?( is|['’]s)<adv> an? (?P<v><calling>)"
+         r"(?=$|[,.;!?]| (and|but|at|in|from|with|who|by|now|based|on|for|working)\b)"),
     # ---- taste
     _SAY("*", "favorite favourite", r"<whose>( (all[- ]time|absolute|new|current))? (?P<a>favou?rite [\w ]{1,25}?)"
          r"( is|['’]s| are| has always been) " + _T),
@@ -256,8 +266,9 @@ PATTERNS = (
         r"|['’]s)( now)? (?P<v>cancell?ed)\b",
          operation="retract"),
     _SAY("meeting_time", "meeting appointment interview call flight standup class demo presentation exam wedding "
-                         "dinner",
-         r"(?P<s>(my|our|the|this)( [\w-]+){0,3}? (meeting|appointment|interview|call|flight|stand-?up|class|demo"
+                         "dinner with one on",
+         r"(?P<s>(my|our|the|this)( [\w-]+){0,3}? (meeting|1:1|1-on-1|one-on-one"
+         r"|appointment|interview|call|flight|stand-?up|class|demo"
          r"|presentation"
          r"|exam|wedding|dinner)( with [\w ]{2,25}?)?)( is| has been| was| got|['’]s)?( now| scheduled| set| moved"
          r"| rescheduled"
