@@ -8,6 +8,7 @@ from schemas import Candidate, Layer, MemoryType, RedactedEvent
 from streams.memory.extraction.gate import gate
 from streams.memory.extraction.lang import language, limit
 from streams.memory.extraction.material import strip_recalled
+from streams.memory.extraction.off_record import on_record
 from streams.memory.extraction.sentences import sentences
 
 _EPISODE_CJK, _EPISODE_LATIN = 400, 1000  # some five sentences: a passage that one embedding still describes
@@ -41,7 +42,7 @@ def episodes(
     A long message is split at sentence ends into passages of at most `max_cjk` (Chinese) or `max_latin` characters.
     """
     found: list[Candidate] = []
-    for place, message in enumerate(event.messages):
+    for place, message in enumerate(on_record(event).messages):
         if message.role not in ("user", "assistant") or gate(message.text, message.role) is not None:
             continue
         text = strip_recalled(message.text)

@@ -17,6 +17,7 @@ from streams.memory.extraction.gate import gate, placeholder_only, says_somethin
 from streams.memory.extraction.grounding import grounded
 from streams.memory.extraction.lang import fold, is_chinese, language, words
 from streams.memory.extraction.material import own_words
+from streams.memory.extraction.off_record import on_record
 from streams.memory.extraction.prompt import Prompt, load_prompt
 from streams.memory.extraction.reply import items, reply_schema
 from streams.memory.extraction.result import Extraction, Extractor, SentenceTrace
@@ -78,6 +79,7 @@ class ModelExtractor:
         return self._prompt.version
 
     async def extract(self, event: RedactedEvent) -> Extraction:
+        event = on_record(event)
         readable, reasons = _readable(event)
         if not readable:
             return Extraction((), main_reason(reasons))

@@ -20,6 +20,7 @@ from streams.memory.extraction.gate import beside_masked, gate, placeholder_only
 from streams.memory.extraction.importance import STANDING, importance
 from streams.memory.extraction.lang import language
 from streams.memory.extraction.material import own_words
+from streams.memory.extraction.off_record import on_record
 from streams.memory.extraction.orders import one_off
 from streams.memory.extraction.parts import parts
 from streams.memory.extraction.patterns import table
@@ -101,6 +102,7 @@ class RuleExtractor:
 
     def extract_now(self, event: RedactedEvent) -> Extraction:
         """Candidates of the facts layer, at most 5 a message; `skipped` says why when there are none."""
+        event = on_record(event)
         candidates: list[Candidate] = []
         trace: list[SentenceTrace] = []
         reasons: Counter[str] = Counter()
@@ -161,7 +163,10 @@ def _strongest(found: list[Candidate]) -> list[Candidate]:
 
 def main_reason(reasons: Iterable[str]) -> str:
     """One word for an event from which nothing was kept: the reason that comes up most."""
-    most = Counter(reasons).most_common(1)
+    counted = Counter(reasons)
+    if len(counted) > 1:
+        del counted["empty"]
+    most = counted.most_common(1)
     return most[0][0] if most else "nothing_to_keep"
 
 

@@ -104,3 +104,36 @@ def test_messages_beside_it_are_kept() -> None:
     told = event("I live in Porto with my sister", "don't save this: I might be fired")
     kept = (*RuleExtractor().extract_now(told).candidates, *episodes(told))
     assert [candidate.message for candidate in kept] == [0] * max(1, len(kept))
+
+
+BEFORE = [
+    "Please don't save what I just said.",
+    "Oh, don't remember my last message please",
+    "don't keep that last bit",
+    "刚才那句别记",
+    "上一条不要保存",
+    "别记我刚才说的话",
+    "对了，刚说的请不要记录下来",
+]
+
+
+@pytest.mark.parametrize("order", BEFORE)
+def test_an_order_about_the_message_before_keeps_neither(order: str) -> None:
+    told = event("I live in Porto with my sister", "I might be fired", order, "My dog is called Rex")
+    kept = (*RuleExtractor().extract_now(told).candidates, *episodes(told))
+    assert {candidate.message for candidate in kept} == {0, 3}
+
+
+def test_an_order_at_the_end_of_a_message_is_about_that_message() -> None:
+    told = event("I live in Porto with my sister", "I might be fired. Don't save what I just said.")
+    kept = (*RuleExtractor().extract_now(told).candidates, *episodes(told))
+    assert {candidate.message for candidate in kept} == {0}
+
+
+def test_what_was_said_before_and_is_spoken_of_is_kept() -> None:
+    told = event("I might be fired", "别记错刚才那句")
+    assert {candidate.message for candidate in episodes(told)} >= {0}
+
+
+def test_a_message_taken_off_the_record_is_why_nothing_was_kept() -> None:
+    assert RuleExtractor().extract_now(event("I might be fired", "刚才那句别记")).skipped == "off_record"

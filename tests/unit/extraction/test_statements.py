@@ -183,6 +183,9 @@ def test_chinese_stays_chinese_and_short() -> None:
         ("我吃不了辣", "diet", "辣"),
         ("I'm working on a chess engine called Foobar", "working_on", "a chess engine called Foobar"),
         ("our standup is at 9:30 now", "meeting_time", "9:30"),
+        ("My 1:1 with Ben is on Tuesday at 3pm", "meeting_time", "Tuesday at 3pm"),
+        ("Ines is a yoga instructor", "occupation", "yoga instructor"),
+        ("小周现在做数据分析", "working_on", "做数据分析"),
     ],
 )
 def test_habits_decisions_people_and_work(text: str, attribute: str, value: str) -> None:
