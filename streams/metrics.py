@@ -162,6 +162,8 @@ DATA_FREE_BYTES = Gauge(
 LOOP_LAG_SECONDS = Gauge("memstream_event_loop_lag_seconds", "How late the event loop wakes up.", registry=REGISTRY)
 WINDOW_CHANGES = Counter("memstream_window_changes", "What the window job changed.", ["change"], registry=REGISTRY)
 WINDOW_LAST = Gauge(
-    "memstream_window_last_end_timestamp_seconds", "End of the latest window that was worked off.", registry=REGISTRY
+    "memstream_window_last_end_timestamp_seconds",
+    "End of the window up to which every shard held is worked off; 0 without any.",
+    registry=REGISTRY,
 )
 BUILD = Info("memstream_build", "Version of the running code.", registry=REGISTRY)

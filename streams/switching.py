@@ -24,8 +24,7 @@ from typing import Any
 
 from streams.adapters.store import Store, make_store
 from streams.agents.commands import ANSWERS, FOUND
-from streams.agents.decay import DONE
-from streams.agents.timer import SYSTEM, WINDOWS, WRITER
+from streams.agents.timer import DONE, SYSTEM, WINDOWS, WRITER
 from streams.errors import DependencyDown, MemstreamError
 from streams.ports import Doc, Embedder
 from streams.rebuild import Rebuild

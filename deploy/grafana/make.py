@@ -132,8 +132,8 @@ DASHBOARDS: dict[str, Sequence[Panel]] = {
         ),
         rate("What the decay windows changed", "memstream_window_changes_total", "change"),
         one(
-            "Age of the latest decay window",
-            "time() - max(memstream_window_last_end_timestamp_seconds > 0)",
+            "Age of the oldest decay window that a shard has behind it",
+            "time() - min(memstream_window_last_end_timestamp_seconds > 0)",
             "s",
             "age",
             "Windows are six hours.",

@@ -16,7 +16,7 @@ from schemas import DecayTick, Fence, Layer, MemoryRecord, MemoryStatus, MemoryT
 from streams import metrics
 from streams.agents.erasure import Eraser
 from streams.agents.memory import TenantStage
-from streams.agents.timer import SYSTEM
+from streams.agents.timer import DONE, SYSTEM
 from streams.agents.writer import Writer, embedded, record_outbound
 from streams.emitter import Emitter
 from streams.errors import DependencyDown
@@ -34,8 +34,6 @@ PAGE = 200
 # Of sessions that a model tells in one window of a shard; it tells the rest of them by rule.
 MOST_TOLD = 20
 CALL_SECONDS = 15.0
-# Kind of the document that says which window a shard has behind it.
-DONE = "decayed"
 # A user has one fence of it, which moves on. No command has this id: an id is not empty and holds no line break.
 RETENTION = "retention\n"
 
@@ -89,7 +87,6 @@ class DecayStage(TenantStage):
         await self._archive_idle(tick)
         await self._weigh_evidence(tick)
         await self._store.put_docs(SYSTEM, [Doc(DONE, shard, {"end": tick.window_end.isoformat()})])
-        metrics.WINDOW_LAST.set(tick.window_end.timestamp())
 
     async def _end_retention(self, tick: DecayTick) -> None:
         cursor: str | None = None

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from schemas import DecayTick, Tenant
+from streams import metrics
 from streams.emitter import Emitter
 from streams.errors import DependencyDown
 from streams.memory.decay import WINDOW, windows
@@ -22,8 +23,9 @@ log = logging.getLogger(__name__)
 SYSTEM = Tenant.model_construct(namespace="", user_id="")
 # Kind of the document that says that workers write to this store.
 WRITER = "writer"
-# Kind of the documents that say up to when a shard has its ticks.
+# Kind of the documents that say up to when a shard has its ticks, and of those that say which window is behind it.
 WINDOWS = "window"
+DONE = "decayed"
 # How often the timer looks whether a window has ended.
 LOOK_SECONDS = 30.0
 
@@ -57,10 +59,11 @@ class WindowTimer:
         """Emit what is due for the shards held; returns how many ticks. Ticks are idempotent: twice does no harm."""
         shards = [shard for shard in range(SHARDS) if shard % self._settings.partitions in self._held()]
         if not shards:
+            metrics.WINDOW_LAST.set(0)
             return 0
         now = self._clock()
-        docs = await self._store.get_docs(SYSTEM, WINDOWS, [str(shard) for shard in shards])
-        done = {int(doc.key): datetime.fromisoformat(doc.body["end"]) for doc in docs}
+        await self._tell_oldest(shards, now - WINDOW)
+        done = await self._ends(WINDOWS, shards)
         emit: list[Outbound] = []
         marks: list[Doc] = []
         for shard in shards:
@@ -78,3 +81,16 @@ class WindowTimer:
         if marks:
             await self._store.put_docs(SYSTEM, marks)
         return len(emit)
+
+    async def _tell_oldest(self, shards: Sequence[int], first: datetime) -> None:
+        """One shard that stands still must show among those that don't. A new one has `first` behind it, and keeps
+        that until its first window is: else it would never be late."""
+        behind = await self._ends(DONE, shards)
+        new = [Doc(DONE, str(shard), {"end": first.isoformat()}) for shard in shards if shard not in behind]
+        if new:
+            await self._store.put_docs(SYSTEM, new)
+        metrics.WINDOW_LAST.set(min(behind.get(shard, first) for shard in shards).timestamp())
+
+    async def _ends(self, kind: str, shards: Sequence[int]) -> dict[int, datetime]:
+        docs = await self._store.get_docs(SYSTEM, kind, [str(shard) for shard in shards])
+        return {int(doc.key): datetime.fromisoformat(doc.body["end"]) for doc in docs}

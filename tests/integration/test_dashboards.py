@@ -106,6 +106,7 @@ async def traffic(kafka: EmbeddedKafka, topic_prefix: str) -> AsyncIterator[Traf
             chat_base_url=chat.base_url,
             chat_model="misbehaving",
             metrics_port=free_port(),
+            decay_windows=True,
             http_port=free_port(),
             http_auth="off",
             http_max_connections=1,
