@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, suppress
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -461,8 +462,9 @@ class Worker:
             await asyncio.sleep(5)
 
     def _measure_lag(self) -> None:
-        """In records, and in time: by what is under way, which is the oldest that a partition has left."""
+        """In records, and in time: by what is or was last under way, the oldest that a partition has left."""
         now = time.time()
+        late: dict[tuple[str, int], datetime] = {}
         for role, app in self._apps.items():
             behind: dict[str, int] = {}
             age: dict[str, float] = {}
@@ -474,7 +476,9 @@ class Worker:
                 done = app.consumer._committed_offset.get(tp)
                 lag = max(0, end - (done if done is not None else app.consumer._read_offset.get(tp) or 0))
                 behind[topic] = behind.get(topic, 0) + lag
-                if lag and (oldest := self._runner.oldest.get((topic, tp.partition))) is not None:
+                place = topic, tp.partition
+                if lag and (oldest := self._runner.oldest.get(place)) is not None:
+                    late[place] = oldest
                     age[topic] = max(age.get(topic, 0.0), now - oldest.timestamp())
             # What was taken away from this worker is another's to tell of.
             for topic in self._lagging.pop(role, set()) - behind.keys():
@@ -485,6 +489,7 @@ class Worker:
                 retention = BY_NAME[topic].retention_ms
                 share = age.get(topic, 0.0) * 1000 / retention if retention else 0.0
                 metrics.LAG_RETENTION.labels(role, topic).set(share)
+        self._runner.oldest = late
 
     async def _shut_down(self) -> bool:
         """Finish what is in flight, commit it, then stop Faust without another commit. False: not all ended."""

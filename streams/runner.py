@@ -132,7 +132,8 @@ class Runner:
         self._probes = probes or {}
         self._poison_seconds = poison_seconds
         self._at_step = at_step
-        # Append time of the oldest record under way, by (topic, partition): what the lag in time is measured from.
+        # Append time of the oldest record of the latest batch, by (topic, partition): what the lag in time is measured
+        # from, between two batches too. Whoever measures drops what is left of places that have no lag.
         self.oldest: dict[tuple[str, int], datetime] = {}
         self._busy: set[str] = set()
         self._quiet = asyncio.Event()
@@ -293,8 +294,6 @@ class Runner:
                 for lane in lanes.values():
                     group.create_task(self._run_lane(stage, lane, turns))
         finally:
-            for place in oldest:
-                self.oldest.pop(place, None)
             self._health.end(batch)
             self._busy.discard(batch)
             if not self._busy:

@@ -189,7 +189,9 @@ async def test_how_old_is_what_is_under_way(broker: Broker, health: Health) -> N
     older, newer = batch("a1", "b1")
     await runner.run_batch(Echo(look), [replace(newer, timestamp=first + timedelta(hours=1)), older])
     assert seen == [{("in", 3): first}] * 2
-    assert runner.oldest == {}
+    assert runner.oldest == {("in", 3): first}, "between two batches the backlog is as old"
+    await runner.run_batch(Echo(look), [replace(newer, timestamp=first + timedelta(hours=1))])
+    assert runner.oldest == {("in", 3): first + timedelta(hours=1)}
 
 
 # A dependency that is down
