@@ -172,7 +172,7 @@ async def is_memstream(host: str, port: int) -> bool:
 
 async def _endpoints(settings: Settings) -> AsyncIterator[Check]:
     """Whether the configured models are among those that OpenAI-compatible endpoints list."""
-    if "model" in (settings.extractor, settings.judge):
+    if "model" in (settings.extractor, settings.judge, settings.recall_rewrite):
         url, key = settings.chat_base_url, settings.chat_api_key
         yield await _endpoint("chat", settings.chat_model, url, key, only_proof=True)
     if settings.embedder.startswith("openai:"):

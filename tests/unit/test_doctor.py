@@ -20,6 +20,7 @@ from streams.health import Health
 from streams.http.app import make_app
 from streams.http.server import bound_socket, listening
 from streams.settings import load_settings
+from tests.misbehaving import Misbehaving
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
@@ -50,6 +51,14 @@ async def test_a_port_that_memstream_has_is_fine(tmp_path: Path) -> None:
         assert await is_memstream(host, port)
     await client.close()
     assert not await is_memstream(host, port)
+
+
+@pytest.mark.parametrize("wanted", [{"extractor": "model"}, {"judge": "model"}, {"recall_rewrite": "model"}, {}])
+async def test_the_chat_endpoint_is_asked_for_by_whatever_needs_it(wanted: dict[str, str]) -> None:
+    async with Misbehaving() as server:
+        settings = load_settings(embedder="constant", chat_base_url=server.base_url, chat_model="misbehaving", **wanted)
+        found = [check async for check in checks._endpoints(settings)]
+    assert [check.name for check in found] == (["chat endpoint"] if wanted else [])
 
 
 def test_free_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
