@@ -72,6 +72,8 @@ def progress() -> Progress:
         console=err,
         transient=True,
         disable=not err.is_terminal,
+        # Else what goes to a file or another program would be printed above the bar instead.
+        redirect_stdout=out.is_terminal,
     )
 
 
