@@ -8,7 +8,7 @@ import typer
 
 from schemas import RecallReply
 from streams.cli.common import err, out, run, settings_for_client
-from streams.cli.recall import AsJson, Namespace, User, explained, plain
+from streams.cli.recall import AsJson, Namespace, User, explained, left_out, plain
 from streams.client import MemoryClient
 
 
@@ -46,7 +46,7 @@ def explain(
         for reason in reply.kept_out:
             out.print(f"  kept out   {plain(reason)}", soft_wrap=True)
     if reply.degraded:
-        err.print(f"note: answered without {', '.join(reply.degraded)}")
+        err.print(left_out(reply.degraded), soft_wrap=True)
     if not reply.memories:
         err.print("no memory of this user has that id")
         raise typer.Exit(1)

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from multiprocessing import get_context
+import ctypes
+import os
+import signal
+import sys
+from multiprocessing import Pipe, get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Annotated
 
@@ -11,9 +16,14 @@ import typer
 
 from streams.cli.common import err, fail, run
 from streams.cli.worker import end_as_ctrl_c, one_owner
-from streams.errors import DependencyDown
+from streams.disk import folder_bytes, free_bytes
+from streams.errors import DependencyDown, MemstreamError
 from streams.settings import load_settings
 from streams.store_folders import in_use
+
+# Of the store's size: the new files stand beside the old ones.
+ROOM = 1.5
+_PR_SET_PDEATHSIG = 1  # of <sys/prctl.h>
 
 
 def register(app: typer.Typer) -> None:
@@ -43,11 +53,21 @@ def optimize(
 
 
 async def optimized(folder: Path) -> None:
-    """The closed store in `folder`, optimized by a process of its own: the engine lets no signal through."""
-    from streams.adapters.store import edge
+    """The closed store in `folder`, optimized by a process of its own: the engine lets no signal through.
 
-    child = get_context("spawn").Process(target=edge.optimize, args=(folder,))
+    Raises `DependencyDown`; the store is then as it was.
+    """
+    from streams.adapters.store.edge import LEAST_FREE_BYTES
+
+    needed, free = round(ROOM * folder_bytes(folder)) + LEAST_FREE_BYTES, free_bytes(folder)
+    if free < needed:
+        raise DependencyDown(
+            "store", f"optimizing needs {needed // 2**20} MiB of free disk and there are {free // 2**20}: make room"
+        )
+    told, tell = Pipe(duplex=False)
+    child = get_context("spawn").Process(target=_optimize, args=(folder, tell, os.getpid()))
     child.start()
+    tell.close()
     try:
         with err.status("building graphs"):
             await asyncio.to_thread(child.join)
@@ -55,4 +75,20 @@ async def optimized(folder: Path) -> None:
         child.kill()
         child.join()
     if child.exitcode != 0:
-        raise DependencyDown("store", f"it could not be optimized (exit code {child.exitcode}); it is as it was")
+        why = told.recv() if told.poll() else f"exit code {child.exitcode}"
+        raise DependencyDown("store", f"it could not be optimized ({why}); it is as it was")
+
+
+def _optimize(folder: Path, tell: Connection, parent: int) -> None:
+    """In the child, which must not outlive the parent: it has the store locked."""
+    from streams.adapters.store import edge
+
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it is gone already
+        sys.exit(1)
+    try:
+        edge.optimize(folder)
+    except MemstreamError as error:
+        tell.send(str(error))
+        sys.exit(1)

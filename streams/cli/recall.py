@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -122,7 +122,7 @@ def recall(
         typer.echo(reply.model_dump_json(exclude_none=True))
         return
     if reply.degraded:
-        err.print(f"note: answered without {', '.join(reply.degraded)}")
+        err.print(left_out(reply.degraded), soft_wrap=True)
     if options["format"] == "prompt":
         typer.echo(reply.prompt or "")
     elif explain:
@@ -159,6 +159,17 @@ def memory_table(reply: RecallReply) -> Table:
             plain(memory.content),
         )
     return table
+
+
+_LEFT_OUT = {
+    "dense": "the embedding model did not answer in time: found by words alone",
+    "rewrite": "the chat model did not answer in time: asked as it was put",
+}
+
+
+def left_out(degraded: Sequence[str]) -> str:
+    """What a reply was made without, in words."""
+    return "note: " + "; ".join(_LEFT_OUT.get(part, f"answered without {part}") for part in degraded)
 
 
 def print_report(reply: RecallReply) -> None:

