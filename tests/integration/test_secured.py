@@ -43,11 +43,13 @@ JAAS = "org.apache.kafka.common.security"
 
 @pytest.fixture
 def ports(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
-    """The embedded broker with more listeners, by their protocol."""
-    more = {name: free_port() for name in ("SASL_PLAINTEXT", "SASL_SSL", "SSL")}
+    """The embedded broker with more listeners, by their protocol; there once it has started."""
+    more: dict[str, int] = {}
     plain = kafka_broker.listeners
 
     def listeners(port: int, controller_port: int) -> dict[str, str]:
+        # At each attempt to start: one that another program took meanwhile is the cause of the next attempt.
+        more.update({name: free_port() for name in ("SASL_PLAINTEXT", "SASL_SSL", "SSL")})
         added = "".join(f",{name}://{HOST}:{number}" for name, number in more.items())
         own = plain(port, controller_port)
         return {
