@@ -58,6 +58,7 @@ OPENAI = "https://api.openai.com/v1"
 # A killed process loses nothing between two flushes (the store's log is written at once); a power cut may. A flush of
 # the embedded store holds the event loop, so not more often.
 FLUSH_SECONDS = 10.0
+PING_EVERY_SECONDS = 5.0
 # Faust's own stop takes at least 2.3 s; with `drain_seconds` this stays under 10 s.
 STOP_SECONDS = 2.9
 # Objects made until the garbage collector looks for cycles, and how many looks until it looks further back. What the
@@ -358,6 +359,7 @@ class Worker:
             runner.attach_requests(self._apps["recall"], "recall.requests", handler)
         self._runner = runner
         self._background(stack, self._watch_loop())
+        self._background(stack, _ping_for_ever(emitter))
         if settings.metrics_port:
             stack.push_async_callback(await serve_metrics(settings, self.health))
         if self._apps:
@@ -526,6 +528,12 @@ async def _retrying(work: Callable[[], Awaitable[object]], what: str, seconds: f
                 raise
             log.info("waiting for %s: %s", what, error)
             await asyncio.sleep(0.5)
+
+
+async def _ping_for_ever(emitter: Emitter) -> None:
+    while True:
+        await asyncio.sleep(PING_EVERY_SECONDS)
+        await emitter.ping()
 
 
 async def _flush_for_ever(store: VectorStore) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 import time
 from collections.abc import Sequence
@@ -18,6 +19,10 @@ from streams.topics import MAX_DEAD_LETTER_BYTES
 if TYPE_CHECKING:
     from aiokafka import AIOKafkaProducer
 
+log = logging.getLogger(__name__)
+
+# A broker that takes longer to say which it is takes nothing.
+PING_SECONDS = 10.0
 # How long a reply topic that was not there is taken as not there: one look costs the broker a list of all topics.
 ABSENT_SECONDS = 10.0
 
@@ -52,6 +57,22 @@ class Emitter:
         producer, self._producer = self._producer, None
         if producer is not None:
             await producer.stop()
+
+    async def ping(self) -> None:
+        """Tells `Health` whether the broker answers: what is sent tells as well, but only when something is, and in an
+        outage only after minutes of trying."""
+        from aiokafka.errors import KafkaError
+
+        try:
+            producer = await self._running()
+            async with asyncio.timeout(PING_SECONDS):
+                answers = await producer.client.force_metadata_update()
+        except (KafkaError, OSError, DependencyDown):
+            answers = False
+        if answers:
+            self._health.succeeded("kafka")
+        elif self._health.failed("kafka", "no answer"):
+            log.warning("the broker does not answer")
 
     async def send(self, records: Sequence[Outbound]) -> None:
         """Raises `DependencyDown("kafka")`, or `BadData`: "too_large" for a record that no broker of ours takes,
