@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -35,6 +35,8 @@ T = TypeVar("T")
 # Fields that say when something was delivered, not what is remembered: they differ between any two runs.
 DELIVERY = {"created_at", "updated_at", "last_access_time", "access_count", "access_marks"}
 WAIT_SECONDS = 120.0
+# After SIGTERM a process is gone in 10 s, which is a promise; the rest is for a busy machine to hand signals on.
+GONE_SECONDS = 10.0 + 5.0
 
 
 async def eventually(
@@ -105,10 +107,13 @@ class Process:
 
     def terminate(self) -> None:
         """SIGTERM, without waiting."""
-        assert self.process is not None
-        self.process.send_signal(signal.SIGTERM)
+        self.signal(signal.SIGTERM)
 
-    async def gone(self, seconds: float = 20.0) -> int:
+    def signal(self, number: int) -> None:
+        assert self.process is not None
+        self.process.send_signal(number)
+
+    async def gone(self, seconds: float = GONE_SECONDS) -> int:
         """Exit code, when it has ended."""
         assert self.process is not None
         process = self.process
@@ -121,6 +126,19 @@ class Process:
 
     def tail(self) -> str:
         return self.log.read_text(errors="replace")[-2000:] if self.log.exists() else ""
+
+
+@contextlib.contextmanager
+def frozen(processes: Sequence[Process]) -> Iterator[None]:
+    """Wherever they are, they stay there: what is published meanwhile, nobody has handled. A SIGTERM waits as well."""
+    for process in processes:
+        process.signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for process in processes:
+            if process.running:
+                process.signal(signal.SIGCONT)
 
 
 class Forked:

@@ -11,6 +11,7 @@ from aiokafka.structs import OffsetAndMetadata
 
 from streams.adapters.kafka_broker import EmbeddedKafka
 from tests.chaos.test_kill import SEED, assert_same, fresh
+from tests.chaos.test_steps import commands, ticks
 from tests.harness import Pipeline, end_state, eventually
 from tests.integration.raw import Raw, produce
 from tests.traffic import repeated, traffic
@@ -19,7 +20,7 @@ EVENTS, TENANTS = 120, 8
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "redact": ("conversations",),
     "extract": ("redacted",),
-    "memory": ("candidates", "supersede", "access", "decay"),
+    "memory": ("candidates", "supersede", "commands", "access", "decay"),
 }
 
 
@@ -59,8 +60,13 @@ async def test_everything_again_changes_nothing(kafka: EmbeddedKafka, soak: int)
     async with fresh(kafka) as line:
         await line.publish(repeated(events, seed))
         await line.worker().start()
-        before = await line.all_received({event.event_id for event in events}, seconds=300)
+        await line.all_received({event.event_id for event in events}, seconds=300)
         await line.drained(seconds=300)
+        await produce(line, ticks())
+        await line.drained(seconds=300)
+        await produce(line, await commands(line))
+        await line.drained(seconds=300)
+        before = await line.receipts()
         expected = await end_state(line)
         raw = [Raw(r.value, r.key, r.headers, partition=r.partition) async for r in line.records("conversations")]
 

@@ -38,6 +38,7 @@ async def received(line: Pipeline, count: int) -> None:
 async def at_the_end(line: Pipeline, events: Sequence[ConversationEvent]) -> dict[str, dict[str, dict[str, object]]]:
     await line.all_received({event.event_id for event in events}, seconds=300)
     await line.drained(seconds=200)
+    await line.one_receipt_each()
     return await end_state(line)
 
 
@@ -156,6 +157,7 @@ async def test_a_rolling_upgrade_under_load(kafka: EmbeddedKafka, soak: int) -> 
         await line.drained()
         assert await line.receipts() == receipts
         assert await line.compacted("records") == state
+        await line.one_receipt_each()
 
         # A memory of then is replaced by one of now.
         async with line.client(namespace=SHOP.namespace, deadline=60) as memory:

@@ -1,4 +1,4 @@
-"""No recall, get, history, export or write ever touches another's memory, whatever the names are."""
+"""No request, write or command ever touches another's memory, whatever the names are."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ tenants = st.builds(lambda namespace, user: Tenant(namespace=namespace, user_id=
 @st.composite
 def groups(draw: st.DrawFn) -> list[Tenant]:
     """Some tenants, some of them made of the same pieces put together differently."""
-    found = draw(st.lists(tenants, min_size=2, max_size=4))
+    found = draw(st.lists(tenants, min_size=2, max_size=4, unique=True))
     one = found[0]
     alike = [
         (one.user_id, one.namespace),
@@ -120,9 +120,24 @@ async def nobody_touches_anothers_memory(line: Pipeline, people: list[Tenant]) -
             replaces=foreign,
             **names_of(attacker),
         )
-        await line.drained()
-        for tenant in victims:
-            assert await memory.get(*sorted(ids[tenant]), **names_of(tenant)) == before[tenant]
+
+        async def untouched() -> None:
+            await line.drained()
+            for tenant in victims:
+                assert await memory.get(*sorted(ids[tenant]), **names_of(tenant)) == before[tenant]
+                assert await memory.turns("s", **names_of(tenant))
+
+        await untouched()
+        # Commands: by others' ids, and by the event and session ids that everybody has.
+        assert (await memory.restore(*foreign, **names_of(attacker))).restored == ()
+        await memory.re_extract(f"round {number}", **names_of(attacker))
+        assert not any((await memory.forget(memory_ids=foreign, **names_of(attacker))).removed.values())
+        await untouched()
+        assert {m.memory_id for m in await memory.get(*every, **names_of(attacker))} >= {own}
+        await memory.forget(event_ids=[f"round {number}"], **names_of(attacker))
+        await memory.forget(session_id="s", **names_of(attacker))
+        await untouched()
+        assert await memory.get(*every, **names_of(attacker)) == []
 
 
 def names_of(tenant: Tenant) -> dict[str, str]:
@@ -139,12 +154,16 @@ async def reads_only_its_own(
         return [one.memory for one in reply.memories]
 
     recalled = await eventually(found, what="what was stored to be recalled")
+    explained = await asyncio.gather(*(memory.explain(i, "Where is the blue violin?", **who) for i in every))
+    linked = await asyncio.gather(*(memory.related(i, **who) for i in every))
     kinds = {
         "recall": recalled,
         "get": await memory.get(*every, **who),
         "history": list(
             itertools.chain.from_iterable(await asyncio.gather(*(memory.history(i, **who) for i in every)))
         ),
+        "explain": [one.memory for reply in explained for one in reply.memories],
+        "related": [one.memory for found in linked for one in found],
         "profile": await memory.profile(**who),
         "export": await memory.export(**who),
     }
@@ -157,5 +176,6 @@ async def reads_only_its_own(
             assert one.tenant == tenant, kind
             assert not any(f"{locker} " in one.content for locker in others), kind
     assert {m.memory_id for m in kinds["get"]} == own
-    assert {m.memory_id for m in kinds["history"]} >= own
-    assert {m.memory_id for m in kinds["export"]} >= own
+    assert {m.memory_id for m in kinds["explain"]} == own
+    for kind in ("history", "related", "export"):
+        assert {m.memory_id for m in kinds[kind]} >= own, kind

@@ -18,7 +18,7 @@ from confluent_kafka import OFFSET_END, Consumer, Producer, TopicPartition
 from schemas import ErrorReply, EventOutcome, RecallReply, RecallRequest
 from streams.adapters.kafka_broker import EmbeddedKafka
 from streams.client import BadRequest, DeadlineExceeded, MemoryClient
-from tests.harness import Pipeline, eventually, free_port, pipeline
+from tests.harness import Pipeline, eventually, free_port, frozen, pipeline
 from tests.integration.raw import Raw, RawHeaders, produce
 from tests.misbehaving import Misbehaving, Step
 
@@ -217,6 +217,23 @@ async def test_no_worker_is_a_typed_error_in_time(kafka: EmbeddedKafka, topic_pr
         # It is there, and will be handled once a worker runs.
         assert raised.value.published
         assert [value async for _, value in idle.read("conversations")] != []
+
+
+async def test_a_store_that_does_not_answer_is_a_typed_error_in_time(kafka: EmbeddedKafka, topic_prefix: str) -> None:
+    """In time: before the store goes on, which it does only then."""
+    async with pipeline(kafka.bootstrap, topic_prefix, shared_store=True) as line:
+        store = line.processes[0]
+        await line.worker().start()
+        async with line.client(namespace="shop", deadline=60) as memory:
+            await memory.publish_and_wait(event_id="e1", user_id="u1", text=SEAT)
+            with frozen([store]):
+                with pytest.raises(DeadlineExceeded):
+                    await memory.recall("Which seat on trains?", user_id="u1", deadline=1)
+                with pytest.raises(DeadlineExceeded) as raised:
+                    await memory.publish_and_wait(event_id="e2", user_id="u1", text=f"{SEAT} By day.", deadline=1)
+                assert raised.value.published
+            assert (await memory.recall("Which seat on trains?", user_id="u1")).memories
+        await line.all_received(["e1", "e2"])
 
 
 # What is refused
