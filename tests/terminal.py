@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import pty
+import signal
 import struct
 import subprocess
 import termios
@@ -16,6 +17,12 @@ from tests.harness import eventually
 
 ROWS, COLUMNS = 24, 100
 HIDE_CURSOR, SHOW_CURSOR, ERASE_LINE = "\x1b[?25l", "\x1b[?25h", "\x1b[2K"
+
+
+def _as_a_shell_would() -> None:
+    """In the child: the terminal is its own, and Ctrl-C reaches it, even where whoever runs the tests ignores it."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 class Terminal:
@@ -32,7 +39,7 @@ class Terminal:
             stderr=slave,
             # The terminal is its own, so that what is typed reaches it as signals.
             start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+            preexec_fn=_as_a_shell_would,
         )
         os.close(slave)
         self._read = bytearray()
