@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from importlib import resources
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -52,19 +53,22 @@ class E5:
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Mean of the tokens' vectors, (texts, 384), of any norm; of a text over 510 tokens, the first 510."""
-        ids = [self._tokens.ids(text, self._longest) for text in texts]
-        means = np.empty((len(ids), self._words.shape[1] * 32), np.float32)
+        ids = self._tokens.ids(texts, self._longest)
+        means = np.empty((len(ids), self._places.shape[1]), np.float32)
         for group in alike([len(one) for one in ids]):
             means[group] = self._run([ids[index] for index in group])
         return means
 
     def _run(self, ids: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+        # Few operations on whole arrays: each lets other threads have the interpreter, and waits to get it back.
         lengths = np.array([len(one) for one in ids], np.int32)
-        tokens = np.zeros((len(ids), lengths.max(), self._places.shape[1]), np.float32)
-        for row, one in zip(tokens, ids, strict=True):
-            row[: len(one)] = unpacked(self._words[one]).floats() + self._places[: len(one)]
+        longest = int(lengths.max())
+        padded = np.array([[*one, *repeat(0, longest - len(one))] for one in ids])
+        tokens = unpacked(self._words[padded]).floats() + self._places[:longest]
         (states,) = self._session.run([graph.STATES], {graph.TOKENS: tokens, graph.LENGTHS: lengths})
-        return np.stack([state[:length].mean(axis=0) for state, length in zip(states, lengths, strict=True)])
+        shares = (np.arange(longest) < lengths[:, None]) / lengths[:, None].astype(np.float32)
+        means: NDArray[np.float32] = np.matmul(shares[:, None, :], states)[:, 0, :]
+        return means
 
 
 def alike(lengths: Sequence[int]) -> Iterator[list[int]]:

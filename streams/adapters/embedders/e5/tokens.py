@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from streams.adapters.embedders.e5.weights import Vocabulary
@@ -29,11 +29,11 @@ class Tokens:
         self._processor: Any = SentencePieceProcessor()
         self._processor.LoadFromSerializedProto(_serialized(vocabulary))
 
-    def ids(self, text: str, most: int) -> list[int]:
-        """Ids of `text` between those of begin and end, at most `most` in all; what is more is cut."""
-        spaced = _SPACES.sub(" ", text.translate(self._replaced))
-        content: list[int] = self._processor.encode(spaced)
-        return self._begin + content[: most - 2] + self._end
+    def ids(self, texts: Sequence[str], most: int) -> list[list[int]]:
+        """Ids of each text between those of begin and end, at most `most` in all; what is more is cut."""
+        spaced = [_SPACES.sub(" ", text.translate(self._replaced)) for text in texts]
+        found: list[list[int]] = self._processor.encode(spaced, num_threads=1)
+        return [self._begin + content[: most - 2] + self._end for content in found]
 
 
 def _serialized(vocabulary: Vocabulary) -> bytes:

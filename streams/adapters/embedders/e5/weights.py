@@ -43,16 +43,16 @@ class Vocabulary:
 
 @dataclass(frozen=True, slots=True)
 class FourBits:
-    """A matrix in blocks of `BLOCK` weights: `values` of shape (rows, blocks, BLOCK) in 0-15, where 8 is zero, and
-    `scales` of shape (rows, blocks)."""
+    """Rows in blocks of `BLOCK` weights: `values` of shape (..., blocks, BLOCK) in 0-15, where 8 is zero, and `scales`
+    of shape (..., blocks)."""
 
     values: NDArray[np.uint8]
     scales: NDArray[np.float32]
 
     def floats(self) -> NDArray[np.float32]:
-        """The matrix itself, (rows, columns)."""
+        """The weights themselves, (..., columns)."""
         spread = (self.values.astype(np.float32) - 8) * self.scales[..., None]
-        return spread.reshape(len(spread), -1)
+        return spread.reshape(*self.scales.shape[:-1], -1)
 
 
 class ModelFile:
@@ -132,6 +132,6 @@ def _checksum(file: BinaryIO) -> int:
 
 
 def unpacked(blocks: NDArray[Any]) -> FourBits:
-    """Blocks of the file, of any leading shape (rows, blocks), with a weight a byte."""
+    """Blocks of the file, of shape (..., blocks), with a weight a byte."""
     halves = blocks["halves"]
     return FourBits(np.concatenate([halves & 15, halves >> 4], axis=-1), blocks["scale"].astype(np.float32))
