@@ -17,6 +17,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, suppress
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -331,7 +332,7 @@ class Worker:
             if settings.decay_windows:
                 timer = WindowTimer(store, emitter, settings, lambda: self._held("memory", "decay"))
                 self._background(stack, timer.run())
-            self._background(stack, _flush_for_ever(store))
+            self._background(stack, _every(FLUSH_SECONDS, partial(_flush, store)))
             if not settings.qdrant_url:
                 switching = Switching(
                     settings,
@@ -359,7 +360,7 @@ class Worker:
             runner.attach_requests(self._apps["recall"], "recall.requests", handler)
         self._runner = runner
         self._background(stack, self._watch_loop())
-        self._background(stack, _ping_for_ever(emitter))
+        self._background(stack, _every(PING_EVERY_SECONDS, emitter.ping))
         if settings.metrics_port:
             stack.push_async_callback(await serve_metrics(settings, self.health))
         if self._apps:
@@ -530,19 +531,17 @@ async def _retrying(work: Callable[[], Awaitable[object]], what: str, seconds: f
             await asyncio.sleep(0.5)
 
 
-async def _ping_for_ever(emitter: Emitter) -> None:
+async def _every(seconds: float, work: Callable[[], Awaitable[None]]) -> None:
     while True:
-        await asyncio.sleep(PING_EVERY_SECONDS)
-        await emitter.ping()
+        await asyncio.sleep(seconds)
+        await work()
 
 
-async def _flush_for_ever(store: VectorStore) -> None:
-    while True:
-        await asyncio.sleep(FLUSH_SECONDS)
-        try:
-            await store.flush()
-        except DependencyDown as error:
-            log.warning("the store could not be flushed: %s", error)
+async def _flush(store: VectorStore) -> None:
+    try:
+        await store.flush()
+    except DependencyDown as error:
+        log.warning("the store could not be flushed: %s", error)
 
 
 def run_worker(

