@@ -78,9 +78,11 @@ def make_faust_app(settings: Settings, role: Role) -> Any:
     """A `faust.App` with the settings that FAUST's regression tests show to be safe."""
     import faust
 
+    from streams.handover import HandingOver
+
     datadir = Path(settings.data_dir) / "faust" / role
     datadir.mkdir(parents=True, exist_ok=True)
-    return faust.App(
+    app = faust.App(
         consumer_group(settings, role),
         broker=[f"kafka://{address}" for address in settings.kafka_bootstrap.split(",")],
         broker_credentials=_credentials(settings),
@@ -105,6 +107,8 @@ def make_faust_app(settings: Settings, role: Role) -> Any:
         producer_linger=0,
         logging_config=None,
     )
+    app.transport.Consumer = HandingOver  # type: ignore[misc]  # of this app alone
+    return app
 
 
 def _credentials(settings: Settings) -> Any:
@@ -595,4 +599,6 @@ def run_worker(
             for number, handler in before.items():
                 signal.signal(number, handler)
 
-    return uvloop.run(main())
+    # Faust reads each topic in a thread with a loop of its own, of the kind that the policy makes.
+    asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
+    return asyncio.run(main())

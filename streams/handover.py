@@ -1,0 +1,66 @@
+"""Faust's consumer without the four tasks that it makes for every record.
+
+Its fetch loop hands a record to the stream's buffer in a task, beside three that wait for the consumer to be suspended,
+to stop or to crash. Nearly always there is room in the buffer, and a task has nothing to wait for: that costs more than
+everything else that Faust does with a record. Here the hand-over is begun at once, and only one that has to wait
+becomes a task beside those three, from where it stands.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Coroutine, Generator
+from typing import Any
+
+from faust.transport.drivers.aiokafka import Consumer
+from mode.services import WaitResults
+
+
+class HandingOver(Consumer):
+    """What `app.transport.Consumer` is to be."""
+
+    async def wait_first(self, *coros: Any, timeout: Any = None) -> WaitResults:
+        """As Faust's own, but for a first coroutine that ends without having to wait: it is done before this returns,
+        and the others are not begun."""
+        first, *others = coros
+        if not inspect.iscoroutine(first):
+            return await super().wait_first(*coros, timeout=timeout)
+        try:
+            awaited = first.send(None)
+        except BaseException as ended:
+            for other in filter(inspect.iscoroutine, others):
+                other.close()
+            if not isinstance(ended, StopIteration):
+                raise
+            return WaitResults([first], [ended.value], False)
+        return await super().wait_first(_rest(first, awaited), *others, timeout=timeout)
+
+
+async def _rest(begun: Coroutine[Any, Any, Any], awaited: Any) -> Any:
+    return await _Rest(begun, awaited)
+
+
+class _Rest:
+    """A coroutine that was begun elsewhere, from what it waits for on."""
+
+    def __init__(self, begun: Coroutine[Any, Any, Any], awaited: Any) -> None:
+        self._begun = begun
+        self._awaited = awaited
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        awaited = self._awaited
+        while True:
+            go_on: Callable[[Any], Any]
+            try:
+                told = yield awaited
+            except GeneratorExit:
+                self._begun.close()
+                raise
+            except BaseException as error:
+                go_on, told = self._begun.throw, error
+            else:
+                go_on = self._begun.send
+            try:
+                awaited = go_on(told)
+            except StopIteration as ended:
+                return ended.value
