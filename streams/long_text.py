@@ -27,13 +27,24 @@ async def in_thread_if_long(work: Callable[[], T], characters: int) -> T:
     return await asyncio.to_thread(work)
 
 
-async def in_turn(handle: Callable[[Record], Awaitable[T]], records: Sequence[Record]) -> list[T]:
-    """One after another; after each `BREATH_SECONDS` of it everyone else has a turn of the event loop."""
-    results = []
-    since = time.perf_counter()
-    for record in records:
-        if time.perf_counter() - since > BREATH_SECONDS:
+class Breath:
+    """For a loop over much work: awaited between two pieces, it gives everyone else a turn of the event loop after each
+    `BREATH_SECONDS`."""
+
+    def __init__(self) -> None:
+        self._since = time.perf_counter()
+
+    async def take(self) -> None:
+        if time.perf_counter() - self._since > BREATH_SECONDS:
             await asyncio.sleep(0)
-            since = time.perf_counter()
+            self._since = time.perf_counter()
+
+
+async def in_turn(handle: Callable[[Record], Awaitable[T]], records: Sequence[Record]) -> list[T]:
+    """One after another, with a `Breath` before each."""
+    results = []
+    breath = Breath()
+    for record in records:
+        await breath.take()
         results.append(await handle(record))
     return results

@@ -24,6 +24,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from itertools import groupby, islice
 from typing import Literal, TypeVar
 
@@ -46,10 +47,11 @@ from schemas.memory import Statement
 from streams import metrics
 from streams.agents.judging import Judging, verdict_doc, verdict_name, verdict_outbound
 from streams.agents.re_extraction import is_later, of_event, replaced_facts
+from streams.batches import batched
 from streams.emitter import Emitter
 from streams.limits import MAX_RECORD_BYTES
 from streams.logs import about
-from streams.long_text import in_thread_if_long
+from streams.long_text import Breath, in_thread_if_long
 from streams.memory.fences import blocked_by
 from streams.memory.lexical import passage_text, sparse_passage
 from streams.memory.redaction import Redactor
@@ -80,6 +82,8 @@ T = TypeVar("T")
 Change = tuple[MemoryRecord, MemoryRecord]
 # Settling so many memories takes some milliseconds; more go to a thread, so that the event loop stays free.
 INLINE_ITEMS = 200
+# So many memories take the embedded store some 2 ms.
+STORED_AT_ONCE = 16
 # Longer than a step that was under way when its partition was taken may still need (a model call, a full batch).
 CHECK_SECONDS = 60.0
 
@@ -191,23 +195,28 @@ class Writer:
         for at, (_, event) in enumerate(events):
             places.setdefault(event.tenant, []).append(at)
         steps = [_Step(tenant, [events[at] for at in of_it]) for tenant, of_it in places.items()]
+        breath = Breath()
         async with self.locked(*places):
             with step_time("read"):
                 known = await self._receipts_of(
                     {step.tenant: [event.event_id for _, event in step.events] for step in steps}
                 )
-                fences = {tenant: await self.fences(tenant) for tenant in places}
+                fences = {}
+                for tenant in places:
+                    await breath.take()
+                    fences[tenant] = await self.fences(tenant)
                 dropped = await self.dropped({t for _, event in events for c in event.candidates for t in told_by(c)})
             self.at_step("read")
             for step in steps:
                 step.known = known[step.tenant]
-                self._plan(step, fences[step.tenant], dropped)
+                await self._plan(step, fences[step.tenant], dropped, breath)
             with step_time("embed"):
                 fresh = await embedded(self._embedder, [record for step in steps for record in step.new])
             self.at_step("embedded")
             with step_time("settle"):
                 ready = iter(fresh)
                 for step in steps:
+                    await breath.take()
                     await self._settle(step, list(islice(ready, len(step.new))))
             self.at_step("settled")
             await self._write(steps)
@@ -230,17 +239,19 @@ class Writer:
 
     async def dropped(self, texts: AbstractSet[str]) -> AbstractSet[str]:
         """Those that a second look finds to hold what must never be remembered."""
+        found, breath = set(), Breath()
+        for text in texts:
+            await breath.take()
+            if await in_thread_if_long(partial(self._redactor.contains_dropped, text), len(text)) is not None:
+                found.add(text)
+        return found
 
-        def look() -> AbstractSet[str]:
-            return {text for text in texts if self._redactor.contains_dropped(text) is not None}
-
-        return await in_thread_if_long(look, sum(map(len, texts)))
-
-    def _plan(self, step: _Step, fences: Sequence[Fence], dropped: AbstractSet[str]) -> None:
+    async def _plan(self, step: _Step, fences: Sequence[Fence], dropped: AbstractSet[str], breath: Breath) -> None:
         seen: dict[str, tuple[str, str, str]] = {
             key: (r.digest, r.policy_version, r.outcome) for key, r in step.known.items()
         }
         for _, event in step.events:
+            await breath.take()
             earlier = seen.get(event.event_id)
             # A parked event is not settled: what is redriven after a repair takes its place.
             if earlier is not None and (earlier[2] != "parked" or event.disposition == "parked"):
@@ -356,15 +367,20 @@ class Writer:
 
     async def _write(self, steps: Sequence[_Step]) -> None:
         # A correction names ids that may not be there yet: kept like a client's own directive, it finds them later.
+        breath = Breath()
         said = {step.tenant: [event for m in step.fresh for event in stated(m.record)] for step in steps}
         with step_time("produce"):
-            await self._emitter.send([record for step in steps for record in _records_of(step, said[step.tenant])])
+            records: list[Outbound] = []
+            for step in steps:
+                await breath.take()
+                records += _records_of(step, said[step.tenant])
+            await self._emitter.send(records)
         self.at_step("acked")
         with step_time("store"):
             for tenant, directives in said.items():
                 if directives:
                     await self._store.put_docs(tenant, [directive_doc(event) for event in directives])
-            await self._store.upsert_of({step.tenant: step.fresh for step in steps if step.fresh})
+            await self._add(steps)
             for step in steps:
                 if step.changed:
                     # Out of the archive before it says so, into it after: where a crash comes between, the step comes
@@ -399,6 +415,16 @@ class Writer:
         for (before, after), count in moved.items():
             if before is not after:
                 metrics.STATUS_CHANGES.labels(before, after).inc(count)
+
+    async def _add(self, steps: Sequence[_Step]) -> None:
+        """In parts, because the embedded store holds the event loop for each."""
+        fresh = [(step.tenant, memory) for step in steps for memory in step.fresh]
+        for part in batched(fresh, STORED_AT_ONCE):
+            memories: dict[Tenant, list[StoredMemory]] = {}
+            for tenant, memory in part:
+                memories.setdefault(tenant, []).append(memory)
+            await self._store.upsert_of(memories)
+            await asyncio.sleep(0)
 
     async def _place(self, tenant: Tenant, changed: Sequence[Change], *, to_archive: bool) -> None:
         """Archived memories live in a collection of their own. Moving one that is there already does nothing."""

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from streams.adapters.embedders import CachedQueries, centre, find_profile, make_embedder
+from streams.adapters.embedders import CachedQueries, centre, find_profile, make_embedder, threads
 from streams.adapters.embedders.openai import OpenAIEmbedder
 from streams.adapters.embedders.sentence_transformers import twin_model
 from streams.adapters.embedders.text import clean
@@ -240,6 +240,49 @@ async def test_a_query_ends_while_passages_are_stuck() -> None:
     assert (await first).any()  # it was running
     with pytest.raises(DependencyDown, match="closed"):
         await embedder.embed_query("later")
+
+
+async def test_passages_let_a_query_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "STEP_ASIDE_SECONDS", 60)
+    go_on, order = threading.Event(), []
+
+    def queries(texts: Sequence[str]) -> np.ndarray:
+        assert go_on.wait(60)
+        order.append("query")
+        return np.ones((len(texts), 2))
+
+    def passages(texts: Sequence[str]) -> np.ndarray:
+        order.append("passages")
+        return np.ones((len(texts), 2))
+
+    embedder = ThreadedEmbedder(ModelProfile("two", 2), queries, passages)
+    query = asyncio.ensure_future(embedder.embed_query("a"))
+    await asyncio.sleep(0)
+    batch = asyncio.ensure_future(embedder.embed_passages(["a"]))
+    await asyncio.sleep(0.05)
+    go_on.set()
+    await asyncio.gather(query, batch)
+    await embedder.close()
+    assert order == ["query", "passages"]
+
+
+async def test_a_query_that_hangs_does_not_hold_passages_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "STEP_ASIDE_SECONDS", 0.01)
+    go_on = threading.Event()
+
+    def queries(texts: Sequence[str]) -> np.ndarray:
+        assert go_on.wait(60)
+        return np.ones((len(texts), 2))
+
+    embedder = ThreadedEmbedder(ModelProfile("two", 2), queries, lambda texts: np.ones((len(texts), 2)))
+    query = asyncio.ensure_future(embedder.embed_query("a"))
+    await asyncio.sleep(0)
+    async with asyncio.timeout(60):
+        await embedder.embed_passages([f"text {number}" for number in range(3 * CHUNK)])
+    assert not query.done()
+    go_on.set()
+    await query
+    await embedder.close()
 
 
 async def test_a_cancelled_batch_is_cancelled() -> None:
