@@ -266,6 +266,23 @@ async def test_passages_let_a_query_pass(monkeypatch: pytest.MonkeyPatch) -> Non
     assert order == ["query", "passages"]
 
 
+async def test_chunks_are_small_while_queries_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = []
+
+    def passages(texts: Sequence[str]) -> np.ndarray:
+        sizes.append(len(texts))
+        return np.ones((len(texts), 2))
+
+    embedder = ThreadedEmbedder(ModelProfile("two", 2), lambda texts: np.ones((len(texts), 2)), passages)
+    texts = [f"text {number}" for number in range(10)]
+    assert len(await embedder.embed_passages(texts)) == 10
+    monkeypatch.setattr(threads, "QUERIES_COME_SECONDS", 3600)
+    await embedder.embed_query("a")
+    assert len(await embedder.embed_passages(texts)) == 10
+    await embedder.close()
+    assert sizes == [8, 2, 4, 4, 2]
+
+
 async def test_a_query_that_hangs_does_not_hold_passages_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads, "STEP_ASIDE_SECONDS", 0.01)
     go_on = threading.Event()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +19,6 @@ from numpy.typing import ArrayLike
 
 from streams.adapters.embedders.text import clean
 from streams.adapters.embedders.vectors import unit_rows
-from streams.batches import batched
 from streams.errors import DependencyDown
 from streams.ports import ModelProfile, Vectors
 
@@ -28,6 +29,9 @@ Encode = Callable[[Sequence[str]], ArrayLike]
 # chunk, whoever asked for it: eight texts at once take a tenth less than eight times one. Bigger chunks are not faster
 # on a CPU.
 CHUNK = 8
+# While queries come: one that finds a chunk running waits for less of it.
+CHUNK_BESIDE_QUERIES = 4
+QUERIES_COME_SECONDS = 1.0
 # So long at most a chunk waits for a query that is under way: side by side they share caches and the way to the memory,
 # and the query would take half as long again.
 STEP_ASIDE_SECONDS = 0.1
@@ -57,6 +61,7 @@ class ThreadedEmbedder:
         self._waiting: deque[_Waiting] = deque()
         self._taking = threading.Lock()
         self._queries = 0
+        self._last_query = -math.inf
         self._no_query = threading.Event()
         self._no_query.set()
         self._query_thread = ThreadPoolExecutor(1, thread_name_prefix="embed-query")
@@ -72,14 +77,24 @@ class ThreadedEmbedder:
         try:
             vectors = await self._embed(self._query_thread, self._encode_queries, [text])
         finally:
+            self._last_query = time.monotonic()
             self._queries -= 1
             if not self._queries:
                 self._no_query.set()
         return np.asarray(vectors[0], dtype=np.float32)
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        chunks = [await self._embed_passages(part) for part in batched(texts, CHUNK)]
+        chunks: list[Vectors] = []
+        at = 0
+        while at < len(texts):
+            part = texts[at : at + self._chunk()]
+            chunks.append(await self._embed_passages(part))
+            at += len(part)
         return np.concatenate(chunks) if chunks else np.zeros((0, self._profile.dimension), np.float32)
+
+    def _chunk(self) -> int:
+        alone = time.monotonic() - self._last_query > QUERIES_COME_SECONDS
+        return CHUNK if alone else CHUNK_BESIDE_QUERIES
 
     async def close(self) -> None:
         """Drop what waits, let the running chunks end, free the threads. Later calls raise `DependencyDown`."""
@@ -131,7 +146,8 @@ class ThreadedEmbedder:
         chunk: list[_Waiting] = []
         size = 0
         with self._taking:
-            while self._waiting and size + len(self._waiting[0].texts) <= CHUNK:
+            most = self._chunk()
+            while self._waiting and (not chunk or size + len(self._waiting[0].texts) <= most):
                 waiting = self._waiting.popleft()
                 if not waiting.vectors.done():
                     chunk.append(waiting)
