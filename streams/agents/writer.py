@@ -47,7 +47,6 @@ from schemas.memory import Statement
 from streams import metrics
 from streams.agents.judging import Judging, verdict_doc, verdict_name, verdict_outbound
 from streams.agents.re_extraction import is_later, of_event, replaced_facts
-from streams.batches import batched
 from streams.emitter import Emitter
 from streams.limits import MAX_RECORD_BYTES
 from streams.logs import about
@@ -82,8 +81,6 @@ T = TypeVar("T")
 Change = tuple[MemoryRecord, MemoryRecord]
 # Settling so many memories takes some milliseconds; more go to a thread, so that the event loop stays free.
 INLINE_ITEMS = 200
-# So many memories take the embedded store some 2 ms.
-STORED_AT_ONCE = 16
 # Longer than a step that was under way when its partition was taken may still need (a model call, a full batch).
 CHECK_SECONDS = 60.0
 
@@ -380,7 +377,7 @@ class Writer:
             for tenant, directives in said.items():
                 if directives:
                     await self._store.put_docs(tenant, [directive_doc(event) for event in directives])
-            await self._add(steps)
+            await self._store.upsert_of({step.tenant: step.fresh for step in steps if step.fresh})
             for step in steps:
                 if step.changed:
                     # Out of the archive before it says so, into it after: where a crash comes between, the step comes
@@ -415,16 +412,6 @@ class Writer:
         for (before, after), count in moved.items():
             if before is not after:
                 metrics.STATUS_CHANGES.labels(before, after).inc(count)
-
-    async def _add(self, steps: Sequence[_Step]) -> None:
-        """In parts, because the embedded store holds the event loop for each."""
-        fresh = [(step.tenant, memory) for step in steps for memory in step.fresh]
-        for part in batched(fresh, STORED_AT_ONCE):
-            memories: dict[Tenant, list[StoredMemory]] = {}
-            for tenant, memory in part:
-                memories.setdefault(tenant, []).append(memory)
-            await self._store.upsert_of(memories)
-            await asyncio.sleep(0)
 
     async def _place(self, tenant: Tenant, changed: Sequence[Change], *, to_archive: bool) -> None:
         """Archived memories live in a collection of their own. Moving one that is there already does nothing."""
