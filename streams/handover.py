@@ -36,6 +36,10 @@ class HandingOver(Consumer):
         return await super().wait_first(_rest(first, awaited), *others, timeout=timeout)
 
 
+# What it says is Faust's, and as loud.
+HandingOver.logger = Consumer.logger
+
+
 async def _rest(begun: Coroutine[Any, Any, Any], awaited: Any) -> Any:
     return await _Rest(begun, awaited)
 

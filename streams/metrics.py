@@ -8,9 +8,11 @@ REGISTRY = CollectorRegistry()
 # CPU, memory and open files under the names that every Prometheus client uses (process_cpu_seconds_total, ...).
 ProcessCollector(registry=REGISTRY)
 
-_STAGE_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+_STAGE_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 _DELAY_BUCKETS = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 7200, 43200)
 _RECALL_BUCKETS = (0.0025, 0.005, 0.01, 0.015, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2, 0.5, 1, 2.5, 5)
+# A write waits for all stages, as long as its caller lets it.
+_HTTP_BUCKETS = (*_RECALL_BUCKETS, 10, 30, 60)
 
 RECORDS = Counter(
     "memstream_records", "Records handled, by stage and outcome.", ["stage", "outcome"], registry=REGISTRY
@@ -102,7 +104,7 @@ HTTP_SECONDS = Histogram(
     "memstream_http_request_duration_seconds",
     "From the headers of a request to the start of its answer.",
     ["route"],
-    buckets=_RECALL_BUCKETS,
+    buckets=_HTTP_BUCKETS,
     registry=REGISTRY,
 )
 HTTP_IN_FLIGHT = Gauge("memstream_http_requests_in_flight", "Requests that wait for Kafka.", registry=REGISTRY)

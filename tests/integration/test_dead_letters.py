@@ -118,6 +118,11 @@ async def test_what_is_dropped_is_deleted_as_far_as_kafka_can(line: Pipeline, le
     await parked(line, 2)
     first, second = [row["id"] for row in await letters.open()]
 
+    assert "would be dropped: 2" in await letters("drop", "--stage", "redact", "--dry-run")
+    assert "would be dropped: 0" in await letters("drop", "--stage", "memory", "--dry-run")
+    assert "redriven: 0, refused: 0" in await letters("redrive", "--reason", "too_large", "--yes")
+    assert [row["id"] for row in await letters.open()] == [first, second]
+
     # Behind an open one: settled, and told when its bytes are gone.
     assert "its text is gone by" in await letters("drop", second, "--yes")
     assert [row["id"] for row in await letters.open()] == [first]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,12 @@ import httpx
 import pytest
 import pytest_asyncio
 
+from schemas import DecayTick, Tenant
 from streams.adapters.kafka_broker import EmbeddedKafka
 from streams.http.keys import VERBS, new_key, write_keys
+from streams.topics import shard_of
 from tests.harness import Pipeline, Process, eventually, free_port, pipeline
+from tests.integration.raw import Raw, produce
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 STREAMS = "redact,extract,memory,recall"
@@ -175,6 +179,9 @@ async def test_an_update_replaces_and_history_tells(http: httpx.AsyncClient) -> 
     await eventually(settled)
     profile = (await http.get("/memory/profile", params={"user_id": "moved", "namespace": "shop"})).json()
     assert [memory["value"] for memories in profile["memories"].values() for memory in memories] == ["Graz"]
+    for as_of, city in (({}, "Graz"), ({"as_of": "2026-02-01T00:00:00Z"}, "Bonn")):
+        found = await post(http, "query", user_id="moved", query="The city that I live in", **as_of)
+        assert [memory["value"] for memory in found["memories"] if memory["layer"] == "fact"] == [city]
     unknown = await http.get("/memory/history/mem_nobody", params={"user_id": "moved"})
     assert unknown.status_code == 404
     assert unknown.json()["type"].endswith("unknown-memory")
@@ -227,6 +234,25 @@ async def test_restoring_says_what_is_unknown(http: httpx.AsyncClient) -> None:
         "restored": [],
         "unknown": ["mem_nobody"],
     }
+
+
+async def test_what_is_archived_comes_back(line: Line, http: httpx.AsyncClient) -> None:
+    made = await post(http, "write", user_id="back", conversation=SEAT)
+    ids = [memory["memory_id"] for memory in made["memories"]]
+    shard, end = shard_of(Tenant(namespace="shop", user_id="back")), datetime.now(UTC) + timedelta(days=200)
+    tick = DecayTick(shard=shard, window_start=end - timedelta(hours=6), window_end=end)
+    partition = shard % line.pipeline.settings.partitions
+    await produce(line.pipeline, [Raw(tick.to_bytes(), str(shard).encode(), topic="decay", partition=partition)])
+
+    async def archived() -> bool:
+        return {memory["status"] for memory in await exported(http, "back")} == {"archived"}
+
+    await eventually(archived)
+    assert (await post(http, "query", user_id="back", query="Which seat on trains?"))["memories"] == []
+    told = await post(http, "restore", user_id="back", memory_ids=ids)
+    assert sorted(told["restored"]) == sorted(ids)
+    assert {memory["status"] for memory in await exported(http, "back")} == {"active"}
+    assert (await post(http, "query", user_id="back", query="Which seat on trains?"))["memories"]
 
 
 async def test_a_large_export_is_whole(line: Line, http: httpx.AsyncClient) -> None:

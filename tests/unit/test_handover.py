@@ -18,6 +18,7 @@ async def consumer(tmp_path: Path) -> HandingOver:
     app = make_faust_app(load_settings(data_dir=tmp_path), "redact")
     made = app.consumer  # made, not started
     assert isinstance(made, HandingOver)
+    assert made.logger.name.startswith("faust."), "or its starts and stops would be among ours"
     return made
 
 
