@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from aiokafka import AIOKafkaConsumer, TopicPartition
 
 from bench.pipeline import candidates_of, event_of
-from bench.recall_latency import START, sentence
+from bench.recall_latency import events, sentence
 from bench.rig import machine, rig, show
-from schemas import ConversationEvent, Message
+from schemas import ConversationEvent
 from streams.adapters.embedders import make_embedder
 from streams.client import MemoryClient
 from streams.memory.lexical import passage_text
@@ -32,21 +32,8 @@ CHUNK = 8
 WAIT_SECONDS = 600
 
 
-def events(count: int, tenants: int, *, small_talk: bool = False) -> list[ConversationEvent]:
-    rng = random.Random(3)
-    return [
-        ConversationEvent.model_validate(
-            {
-                "event_id": f"i{number}",
-                "namespace": "bench",
-                "user_id": f"u{rng.randrange(tenants)}",
-                "session_id": "s",
-                "occurred_at": START.timestamp() + number,
-                "messages": [Message(text=rng.choice(SMALL) if small_talk else sentence(rng))],
-            }
-        )
-        for number in range(count)
-    ]
+def small(rng: random.Random) -> str:
+    return rng.choice(SMALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +74,7 @@ async def pipeline_rate(
     async with rig("bench.", embedder=embedder, partitions=8) as made:
         command = ["-m", "bench.rig_worker", *(["--empty"] if empty else [])]
         async with MemoryClient(settings=made.settings) as client:
-            async for _ in client.publish_many(events(count, tenants, small_talk=small_talk)):
+            async for _ in client.publish_many(events(count, tenants, small if small_talk else sentence)):
                 pass
         async with made.worker(command):
             return await receipts(made.settings, count)

@@ -13,7 +13,7 @@ import asyncio
 import itertools
 import random
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -90,6 +90,22 @@ def question(rng: random.Random, number: int) -> str:
     return f"Do you remember what we {verb} near the {one} with the {other} in week {number}?"
 
 
+def events(count: int, tenants: int, say: Callable[[random.Random], str] = sentence) -> list[ConversationEvent]:
+    """To be published; always the same."""
+    rng = random.Random(3)
+    return [
+        ConversationEvent(
+            event_id=f"i{number}",
+            namespace="bench",
+            user_id=f"u{rng.randrange(tenants)}",
+            session_id="s",
+            occurred_at=START + timedelta(seconds=number),
+            messages=(Message(text=say(rng)),),
+        )
+        for number in range(count)
+    ]
+
+
 async def fill(settings: Settings, memories: int, tenants: int, seed: int) -> None:
     embedder = make_embedder(settings.embedder)
     dimension = embedder.profile.dimension
@@ -153,25 +169,6 @@ async def ask(
         whole.append(1000 * (time.perf_counter() - started))
         embedding.append(reply.timings_ms.get("embed", 0.0))
     return whole, embedding
-
-
-async def backlog(client: MemoryClient, tenants: int, count: int) -> None:
-    """Events for the worker to be busy with. All are there before the first question, so that publishing takes no core
-    from those who ask."""
-    rng = random.Random(5)
-    events = [
-        ConversationEvent(
-            event_id=f"load-{number}",
-            namespace="bench",
-            user_id=f"u{rng.randrange(tenants)}",
-            session_id="load",
-            occurred_at=START + timedelta(seconds=number),
-            messages=(Message(text=sentence(rng)),),
-        )
-        for number in range(count)
-    ]
-    async for _ in client.publish_many(events):
-        pass
 
 
 async def receipts_so_far(settings: Settings) -> int:
@@ -238,7 +235,9 @@ async def measure(
                 "callers_per_second": round(len(together) / seconds, 1),
                 "callers_p95_ms": round(percentile(together, 0.95), 1),
             }
-            await backlog(client, tenants, load_events)
+            # All there before the first question, so that publishing takes no core from those who ask.
+            async for _ in client.publish_many(events(load_events, tenants)):
+                pass
             await asyncio.sleep(1)
             busy, _ = await ask(client, rng, tenants, questions(requests))
             if await receipts_so_far(made.settings) >= load_events:

@@ -19,8 +19,8 @@ from pathlib import Path
 import psutil
 
 from bench.imports import spent
-from bench.ingest import events, receipts
-from bench.recall_latency import question
+from bench.ingest import receipts
+from bench.recall_latency import events, question
 from bench.rig import machine, percentile, show, spread, timed
 from streams.adapters.kafka_broker import EmbeddedKafka
 from streams.agents.writer import CHECK_SECONDS

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Coroutine, Generator
+from types import coroutine
 from typing import Any
 
 from faust.transport.drivers.aiokafka import Consumer
@@ -41,30 +42,24 @@ HandingOver.logger = Consumer.logger
 
 
 async def _rest(begun: Coroutine[Any, Any, Any], awaited: Any) -> Any:
-    return await _Rest(begun, awaited)
+    return await _gone_on(begun, awaited)
 
 
-class _Rest:
-    """A coroutine that was begun elsewhere, from what it waits for on."""
-
-    def __init__(self, begun: Coroutine[Any, Any, Any], awaited: Any) -> None:
-        self._begun = begun
-        self._awaited = awaited
-
-    def __await__(self) -> Generator[Any, Any, Any]:
-        awaited = self._awaited
-        while True:
-            go_on: Callable[[Any], Any]
-            try:
-                told = yield awaited
-            except GeneratorExit:
-                self._begun.close()
-                raise
-            except BaseException as error:
-                go_on, told = self._begun.throw, error
-            else:
-                go_on = self._begun.send
-            try:
-                awaited = go_on(told)
-            except StopIteration as ended:
-                return ended.value
+@coroutine
+def _gone_on(begun: Coroutine[Any, Any, Any], awaited: Any) -> Generator[Any, Any, Any]:
+    """What a coroutine that was begun elsewhere returns, from what it waits for on."""
+    go_on: Callable[[Any], Any]
+    while True:
+        try:
+            told = yield awaited
+        except GeneratorExit:
+            begun.close()
+            raise
+        except BaseException as error:
+            go_on, told = begun.throw, error
+        else:
+            go_on = begun.send
+        try:
+            awaited = go_on(told)
+        except StopIteration as ended:
+            return ended.value

@@ -24,7 +24,6 @@ from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import partial
 from itertools import groupby, islice
 from typing import Literal, TypeVar
 
@@ -50,7 +49,7 @@ from streams.agents.re_extraction import is_later, of_event, replaced_facts
 from streams.emitter import Emitter
 from streams.limits import MAX_RECORD_BYTES
 from streams.logs import about
-from streams.long_text import Breath, in_thread_if_long
+from streams.long_text import Breath, in_thread_if_long, in_turn
 from streams.memory.fences import blocked_by
 from streams.memory.lexical import passage_text, sparse_passage
 from streams.memory.redaction import Redactor
@@ -192,18 +191,15 @@ class Writer:
         for at, (_, event) in enumerate(events):
             places.setdefault(event.tenant, []).append(at)
         steps = [_Step(tenant, [events[at] for at in of_it]) for tenant, of_it in places.items()]
-        breath = Breath()
         async with self.locked(*places):
             with step_time("read"):
                 known = await self._receipts_of(
                     {step.tenant: [event.event_id for _, event in step.events] for step in steps}
                 )
-                fences = {}
-                for tenant in places:
-                    await breath.take()
-                    fences[tenant] = await self.fences(tenant)
+                fences = dict(zip(places, await in_turn(self.fences, list(places)), strict=True))
                 dropped = await self.dropped({t for _, event in events for c in event.candidates for t in told_by(c)})
             self.at_step("read")
+            breath = Breath()
             for step in steps:
                 step.known = known[step.tenant]
                 await self._plan(step, fences[step.tenant], dropped, breath)
@@ -236,12 +232,13 @@ class Writer:
 
     async def dropped(self, texts: AbstractSet[str]) -> AbstractSet[str]:
         """Those that a second look finds to hold what must never be remembered."""
-        found, breath = set(), Breath()
-        for text in texts:
-            await breath.take()
-            if await in_thread_if_long(partial(self._redactor.contains_dropped, text), len(text)) is not None:
-                found.add(text)
-        return found
+
+        async def look(text: str) -> str | None:
+            return await in_thread_if_long(lambda: self._redactor.contains_dropped(text), len(text))
+
+        looked_at = list(texts)
+        found = await in_turn(look, looked_at)
+        return {text for text, entity in zip(looked_at, found, strict=True) if entity is not None}
 
     async def _plan(self, step: _Step, fences: Sequence[Fence], dropped: AbstractSet[str], breath: Breath) -> None:
         seen: dict[str, tuple[str, str, str]] = {
@@ -364,10 +361,10 @@ class Writer:
 
     async def _write(self, steps: Sequence[_Step]) -> None:
         # A correction names ids that may not be there yet: kept like a client's own directive, it finds them later.
-        breath = Breath()
         said = {step.tenant: [event for m in step.fresh for event in stated(m.record)] for step in steps}
         with step_time("produce"):
             records: list[Outbound] = []
+            breath = Breath()
             for step in steps:
                 await breath.take()
                 records += _records_of(step, said[step.tenant])

@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from confluent_kafka import KafkaException, Producer
 
+from schemas import DecayTick
+from streams.settings import SHARDS
 from tests.harness import Pipeline
 
 RawHeaders = Sequence[tuple[str, bytes | None]]
@@ -57,3 +60,15 @@ async def produce(pipeline: Pipeline, records: Iterable[Raw], *, codec: str = "n
     left = await asyncio.to_thread(producer.flush, 60)
     assert not failed, failed
     assert left == 0
+
+
+async def window_ends(pipeline: Pipeline, end: datetime, shards: Iterable[int] = range(SHARDS)) -> None:
+    """A tick for each of `shards`, as the timer would emit it."""
+    ticks = (DecayTick(shard=shard, window_start=end - timedelta(hours=6), window_end=end) for shard in shards)
+    await produce(
+        pipeline,
+        [
+            Raw(tick.to_bytes(), str(tick.shard).encode(), (), "decay", tick.shard % pipeline.settings.partitions)
+            for tick in ticks
+        ],
+    )

@@ -13,12 +13,12 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from schemas import DecayTick, Tenant
+from schemas import Tenant
 from streams.adapters.kafka_broker import EmbeddedKafka
 from streams.http.keys import VERBS, new_key, write_keys
 from streams.topics import shard_of
 from tests.harness import Pipeline, Process, eventually, free_port, pipeline
-from tests.integration.raw import Raw, produce
+from tests.integration.raw import window_ends
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 STREAMS = "redact,extract,memory,recall"
@@ -239,10 +239,8 @@ async def test_restoring_says_what_is_unknown(http: httpx.AsyncClient) -> None:
 async def test_what_is_archived_comes_back(line: Line, http: httpx.AsyncClient) -> None:
     made = await post(http, "write", user_id="back", conversation=SEAT)
     ids = [memory["memory_id"] for memory in made["memories"]]
-    shard, end = shard_of(Tenant(namespace="shop", user_id="back")), datetime.now(UTC) + timedelta(days=200)
-    tick = DecayTick(shard=shard, window_start=end - timedelta(hours=6), window_end=end)
-    partition = shard % line.pipeline.settings.partitions
-    await produce(line.pipeline, [Raw(tick.to_bytes(), str(shard).encode(), topic="decay", partition=partition)])
+    shard = shard_of(Tenant(namespace="shop", user_id="back"))
+    await window_ends(line.pipeline, datetime.now(UTC) + timedelta(days=200), [shard])
 
     async def archived() -> bool:
         return {memory["status"] for memory in await exported(http, "back")} == {"archived"}

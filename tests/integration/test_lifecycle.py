@@ -6,13 +6,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from schemas import Candidate, CandidateEvent, DecayTick, Job, MemoryRecord, MemoryStatus
+from schemas import Candidate, CandidateEvent, Job, MemoryRecord, MemoryStatus
 from streams.adapters.kafka_broker import EmbeddedKafka
 from streams.client import BadRequest, MemoryClient
 from streams.imports.tasks import put
 from streams.kafka import make_producer
-from streams.settings import SHARDS
 from tests.harness import Pipeline, eventually, pipeline
+from tests.integration.raw import window_ends
 
 WHO = {"namespace": "shop", "user_id": "u1"}
 
@@ -35,21 +35,6 @@ async def tell(memory: MemoryClient, event_id: str, text: str, minute: int = 0, 
         **fields,
     )
     return list(outcome.memories)
-
-
-async def window_ends(line: Pipeline, end: datetime) -> None:
-    """A tick for every shard, as the timer would emit it."""
-    producer = make_producer(line.settings, max_request_size=100_000)
-    await producer.start()
-    for shard in range(SHARDS):
-        tick = DecayTick(shard=shard, window_start=end - timedelta(hours=6), window_end=end)
-        await producer.send_and_wait(
-            line.settings.topic_prefix + "decay",
-            value=tick.to_bytes(),
-            key=str(shard).encode(),
-            partition=shard % line.settings.partitions,
-        )
-    await producer.stop()
 
 
 async def stored(memory: MemoryClient, memory_id: str) -> MemoryRecord | None:

@@ -121,7 +121,8 @@ class ThreadedEmbedder:
 
     def _work_off(self) -> None:
         """On the thread for passages: one chunk of what waits. Finds nothing when an earlier call took it along."""
-        self._no_query.wait(STEP_ASIDE_SECONDS)
+        if self._waiting:
+            self._no_query.wait(STEP_ASIDE_SECONDS)
         self._answer(self._take())
 
     def _answer(self, chunk: Sequence[_Waiting]) -> None:

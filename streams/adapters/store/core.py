@@ -70,7 +70,7 @@ class EngineStore:
 
     def __init__(self, engine: Engine, profile: ModelProfile, *, sole_owner: bool) -> None:
         self._engine = engine
-        self._written_at_once = HELD if sole_owner else EVERYTHING
+        self._written_at_once = HELD if sole_owner else CHUNK
         self._dimension = profile.dimension
         self._recent: Recent[PointId, FoundMemory] | None = Recent(RECENT_MEMORIES) if sole_owner else None
         self._vectors: Recent[PointId, Vectors] | None = Recent(RECENT_MEMORIES) if sole_owner else None
@@ -120,8 +120,7 @@ class EngineStore:
         self._forget(here, known)
         self._forget(there, elsewhere)
         try:
-            for chunk in batched(list(points.values()), CHUNK):
-                await self._engine.upsert(here, chunk)
+            await self._engine.upsert(here, list(points.values()))
             # A memory is in one collection.
             for tenant in memories if elsewhere else ():
                 key = tenant.key

@@ -17,6 +17,7 @@ import numpy as np
 from schemas.control import Supersede
 from schemas.memory import Layer, MemoryRecord, MemoryStatus
 from schemas.tenant import Tenant
+from streams.long_text import Breath
 from streams.memory.settle.about import places
 from streams.memory.settle.correction import TAG, best_fits
 from streams.memory.settle.history import still_so
@@ -81,10 +82,6 @@ async def neighbourhood(
     )
 
 
-# Members looked at between two turns of the event loop.
-BREATH = 16
-
-
 class _Walk:
     """The closure, step by step. Only what is new is searched for corrections around it: what stored memories are
     about was found when they arrived and is `linked`."""
@@ -107,14 +104,14 @@ class _Walk:
         self._new = {m.record.memory_id for m in new}
         frontier = self._enter(new)
         search_again: set[str] = set(self._new)
+        breath = Breath()
         while frontier:
             fully = {m.record.memory_id for m in frontier} & search_again
             self._searched |= fully
             await self._look_around(frontier, fully)
             reached: dict[str, None] = {}
-            for place, member in enumerate(frontier):
-                if place % BREATH == BREATH - 1:
-                    await asyncio.sleep(0)  # a record of thousands of statements holds nobody's recall up
+            for member in frontier:
+                await breath.take()  # a record of thousands of statements holds nobody's recall up
                 connected, corrections = self._connected(member.record)
                 reached |= dict.fromkeys([*connected, *corrections])
                 search_again |= corrections
